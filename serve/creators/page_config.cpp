@@ -41,24 +41,16 @@ bool is_web_address(std::string_view text, bool has_path) {
            (has_path || is_bare);
 }
 
-std::string address_of_key(const TomlTable& table, std::string_view key) {
-    const toml::node* const node = table.find(key);
-    if (node == nullptr) {
-        return {};
-    }
-    std::string text = cli::word_of(*node, key, R"("https://app.acme.example/earnings")");
+std::string address_of(const toml::node& node, std::string_view key) {
+    std::string text = cli::word_of(node, key, R"("https://app.acme.example/earnings")");
     if (!is_web_address(text, true)) {
-        fail(*node, std::string(key) + ": expected an address that begins with https://");
+        fail(node, std::string(key) + ": expected an address that begins with https://");
     }
     return text;
 }
 
-std::string ask_of(const TomlTable& table) {
-    const toml::node* const node = table.find("ask");
-    if (node == nullptr) {
-        return {};
-    }
-    std::string text = cli::word_of(*node, "ask", R"("mailto:creators@acme.example")");
+std::string ask_of(const toml::node& node, std::string_view key) {
+    std::string text = cli::word_of(node, key, R"("mailto:creators@acme.example")");
     // The page replaces {number} and {cause}, which a URI cannot have.
     std::string filled = text;
     for (const std::string_view name : {"{number}", "{cause}"}) {
@@ -68,20 +60,16 @@ std::string ask_of(const TomlTable& table) {
     }
     const bool is_mail = filled.starts_with("mailto:") && boost::urls::parse_uri(filled);
     if (!is_mail && !is_web_address(filled, true)) {
-        fail(*node, "ask: expected an address that begins with mailto: or https://");
+        fail(node, "ask: expected an address that begins with mailto: or https://");
     }
     return text;
 }
 
-std::vector<std::string> origins_of(const TomlTable& table) {
-    const toml::node* const node = table.find("origins");
-    if (node == nullptr) {
-        return {};
-    }
+std::vector<std::string> origins_of(const toml::node& node, std::string_view key) {
     constexpr std::string_view kExample = R"(["https://app.acme.example"])";
     std::vector<std::string> origins;
-    for (const toml::node& item : cli::list_of(*node, "origins", kExample)) {
-        origins.push_back(cli::word_of(item, "origins", kExample));
+    for (const toml::node& item : cli::list_of(node, key, kExample)) {
+        origins.push_back(cli::word_of(item, key, kExample));
         if (!is_web_address(origins.back(), false)) {
             fail(item,
                  "origins: expected an origin such as https://app.acme.example, without a "
@@ -89,7 +77,7 @@ std::vector<std::string> origins_of(const TomlTable& table) {
         }
     }
     if (origins.empty() || origins.size() > kOriginsMax) {
-        fail(*node, "origins: expected 1 to " + std::to_string(kOriginsMax) + " origins");
+        fail(node, "origins: expected 1 to " + std::to_string(kOriginsMax) + " origins");
     }
     return origins;
 }
@@ -113,36 +101,28 @@ double contrast_of(const Colour& one, const Colour& other) {
 }
 
 /// @param grounds  The colours of tokens.css on which links and the heading lie.
-std::string colour_of(const TomlTable& table, std::string_view key,
+std::string colour_of(const toml::node& node, std::string_view key,
                       const std::array<Colour, 2>& grounds) {
-    const toml::node* const node = table.find(key);
-    if (node == nullptr) {
-        return {};
-    }
-    std::string text = cli::word_of(*node, key, R"("#7a2e8e")");
+    std::string text = cli::word_of(node, key, R"("#7a2e8e")");
     Colour colour{};
     if (!text.starts_with('#') ||
         !read_hex(std::string_view(text).substr(1), colour, HexCase::kEither)) {
-        fail(*node, std::string(key) + ": expected a colour such as \"#7a2e8e\"");
+        fail(node, std::string(key) + ": expected a colour such as \"#7a2e8e\"");
     }
     constexpr double kContrastMin = 4.5;
     for (const Colour& ground : grounds) {
         if (contrast_of(colour, ground) < kContrastMin) {
-            fail(*node, std::string(key) +
-                            ": text in this colour cannot be read on the page: "
-                            "expected a contrast of at least 4.5:1 with #" +
-                            to_hex(ground));
+            fail(node, std::string(key) +
+                           ": text in this colour cannot be read on the page: "
+                           "expected a contrast of at least 4.5:1 with #" +
+                           to_hex(ground));
         }
     }
     return text;
 }
 
-std::optional<PageLogo> logo_of(const TomlTable& table) {
-    const toml::node* const node = table.find("logo");
-    if (node == nullptr) {
-        return std::nullopt;
-    }
-    const std::string path = cli::word_of(*node, "logo", R"("/etc/sluice/acme.svg")");
+PageLogo logo_of(const toml::node& node, std::string_view key) {
+    const std::string path = cli::word_of(node, key, R"("/etc/sluice/acme.svg")");
     PageLogo logo;
     for (const auto& [ending, type] :
          {std::pair(".svg", "image/svg+xml"), std::pair(".png", "image/png"),
@@ -150,11 +130,11 @@ std::optional<PageLogo> logo_of(const TomlTable& table) {
         logo.type = path.ends_with(ending) ? type : logo.type;
     }
     if (logo.type.empty()) {
-        fail(*node, "logo: expected a file that ends with .svg, .png or .webp");
+        fail(node, "logo: expected a file that ends with .svg, .png or .webp");
     }
     auto bytes = cli::read_to_end(path, kLogoBytesMax);
     if (!bytes.ok()) {
-        fail(*node, "logo: " + bytes.error().message);
+        fail(node, "logo: " + bytes.error().message);
     }
     logo.bytes = std::move(bytes).value();
     return logo;
@@ -162,15 +142,11 @@ std::optional<PageLogo> logo_of(const TomlTable& table) {
 
 // ---- Tables -------------------------------------------------------------------------------------
 
-std::map<ShopId, std::string> shops_of(const TomlTable& table) {
+std::map<ShopId, std::string> shop_names_of(const toml::node& node, std::string_view /*key*/) {
     std::map<ShopId, std::string> shops;
-    const toml::node* const node = table.find("shops");
-    if (node == nullptr) {
-        return shops;
-    }
-    const toml::table* const names = node->as_table();
+    const toml::table* const names = node.as_table();
     if (names == nullptr) {
-        fail(*node, R"(shops: expected a table such as { shop-1 = "Mug Shop" })");
+        fail(node, R"(shops: expected a table such as { shop-1 = "Mug Shop" })");
     }
     for (const auto& [key, value] : *names) {
         if (!is_admin_id(key.str())) {
@@ -190,17 +166,15 @@ AccountPage page_of(const std::string& account, const toml::node& node) {
     AccountPage page;
     page.name =
         cli::word_of(table.require("name", R"("Acme Creators")"), "name", R"("Acme Creators")");
-    page.origins = origins_of(table);
-    page.return_url = address_of_key(table, "return_url");
-    page.ask = ask_of(table);
-    if (const toml::node* const paid = table.find("paid")) {
-        page.paid = cli::word_of(*paid, "paid", R"("around the 5th")");
-    }
-    page.links = address_of_key(table, "links");
-    page.accent = colour_of(table, "accent", kLight);
-    page.accent_dark = colour_of(table, "accent_dark", kDark);
-    page.logo = logo_of(table);
-    page.shops = shops_of(table);
+    table.read_if("origins", page.origins, origins_of);
+    table.read_if("return_url", page.return_url, address_of);
+    table.read_if("ask", page.ask, ask_of);
+    table.read_if("paid", page.paid, cli::word_of, R"("around the 5th")");
+    table.read_if("links", page.links, address_of);
+    table.read_if("accent", page.accent, colour_of, kLight);
+    table.read_if("accent_dark", page.accent_dark, colour_of, kDark);
+    table.read_if("logo", page.logo, logo_of);
+    table.read_if("shops", page.shops, shop_names_of);
     return page;
 }
 
@@ -240,8 +214,9 @@ std::optional<std::string> PageConfig::address_of(const AccountId& account) cons
 }
 
 Result<PageConfig> load_page_config(const std::string& path) {
-    const auto text = cli::read_to_end(path, kFileBytesMax);
-    return text.ok() ? parse_page_config(path, *text) : Result<PageConfig>(text.error());
+    return cli::read_to_end(path, kFileBytesMax).and_then([&path](const std::string& text) {
+        return parse_page_config(path, text);
+    });
 }
 
 Result<PageConfig> parse_page_config(const std::string& name, std::string_view text) {

@@ -1,6 +1,7 @@
 #include "serve/creators/page_files.hpp"
 
 #include "core/json/writer.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice::serve {
 namespace {
@@ -39,11 +40,7 @@ std::string theme_css(const AccountPage& page) {
 }
 
 std::string frame_ancestors(const AccountPage& page) {
-    std::string sources;
-    for (const std::string& origin : page.origins) {
-        sources += (sources.empty() ? "" : " ") + origin;
-    }
-    return sources.empty() ? "'none'" : sources;
+    return page.origins.empty() ? "'none'" : joined(page.origins, " ");
 }
 
 }  // namespace sluice::serve

@@ -4,33 +4,8 @@
 
 namespace sluice::serve {
 
-std::string_view to_string(PageRefusal refusal) noexcept {
-    switch (refusal) {
-        case PageRefusal::kMissing:
-            return "missing";
-        case PageRefusal::kMalformed:
-            return "malformed";
-        case PageRefusal::kUnknown:
-            return "unknown";
-        case PageRefusal::kSignature:
-            return "signature";
-        case PageRefusal::kTime:
-            return "time";
-        case PageRefusal::kInactive:
-            return "inactive";
-        case PageRefusal::kAccount:
-            break;
-    }
-    return "account";
-}
-
 Status PageTokens::open() {
-    auto registry = store::Registry::open(paths_, store::Registry::Mode::kPublished);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    registry_ = std::move(registry).value();
-    return Status::success();
+    return assign(registry_, store::Registry::open(paths_, store::Registry::Mode::kPublished));
 }
 
 bool PageTokens::is_signed(const std::string& text, const SignedPageToken& token,

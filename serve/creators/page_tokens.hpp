@@ -13,6 +13,7 @@
 #include "core/creators/creator_scope.hpp"
 #include "core/protocol/page_token.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/name_table.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 #include "lmdb_store/registry/registry.hpp"
@@ -29,7 +30,16 @@ enum class PageRefusal : std::uint8_t {
     kInactive,  ///< The API token is revoked or expired, or the account suspended.
     kAccount,   ///< The path names another account.
 };
-[[nodiscard]] std::string_view to_string(PageRefusal refusal) noexcept;
+inline constexpr NameTable<PageRefusal, 7> kPageRefusals{{{PageRefusal::kMissing, "missing"},
+                                                          {PageRefusal::kMalformed, "malformed"},
+                                                          {PageRefusal::kUnknown, "unknown"},
+                                                          {PageRefusal::kSignature, "signature"},
+                                                          {PageRefusal::kTime, "time"},
+                                                          {PageRefusal::kInactive, "inactive"},
+                                                          {PageRefusal::kAccount, "account"}}};
+[[nodiscard]] inline std::string_view to_string(PageRefusal refusal) noexcept {
+    return name_in(kPageRefusals, refusal, "account");
+}
 
 /// A creator whose page token counts.
 struct PageCaller {

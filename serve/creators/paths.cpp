@@ -1,28 +1,35 @@
 #include "serve/creators/paths.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/creators/csv.hpp"
 #include "core/json/writer.hpp"
+#include "core/values/lookup.hpp"
 #include "program/cli/cli_values.hpp"
 #include "serve/read/cursor.hpp"
+#include "serve/read/lists.hpp"
 
 namespace sluice::serve {
 namespace {
 
 template <class Shown>
 Answer json_answer(const Shown& shown) {
-    Answer answer;
-    answer.body = encode_json(shown);
-    return answer;
+    return {.body = encode_json(shown)};
 }
 
 Answer csv_answer(std::string text) {
-    Answer answer;
-    answer.type = "text/csv; charset=utf-8; header=present";
-    answer.body = std::move(text);
-    return answer;
+    return {.type = std::string(kCsvType), .body = std::move(text)};
+}
+
+// The texts of a cursor.
+std::vector<std::string> texts_of(const std::string& place) {
+    return {place};
+}
+std::vector<std::string> texts_of(const CreatorOrderPlace& place) {
+    return {place.shop.str(), place.order.str()};
+}
+std::vector<std::string> texts_of(const ItemPlace& place) {
+    return {place.program.str(), place.shop.str(), place.order.str()};
 }
 
 /// Returns the texts of the request's cursor, or nothing on the first page.
@@ -31,19 +38,14 @@ std::optional<std::vector<std::string>> place_of(const PageRequest& request, std
     if (!cursor) {
         return std::nullopt;
     }
-    const auto key = open_cursor(request.query, *cursor);
-    auto texts = key ? split_key(*key, parts) : std::nullopt;
-    if (!texts) {
-        refuse("cursor_invalid");
-    }
-    return texts;
+    return key_parts(from_cursor(open_cursor(request.query, *cursor)), parts);
 }
 
 /// Returns `{"items": [...], "next": ...}`.
 /// @param more  Writes further members, or null.
-template <class Row>
+template <class Row, class Place>
 Answer list_answer(const PageRequest& request, const std::vector<Row>& rows,
-                   const std::optional<std::vector<std::string>>& next,
+                   const std::optional<Place>& next,
                    const std::function<void(MemberWriter&)>& more = nullptr) {
     Answer answer;
     JsonWriter json(answer.body);
@@ -51,7 +53,8 @@ Answer list_answer(const PageRequest& request, const std::vector<Row>& rows,
     MemberWriter members(json);
     members("items", rows);
     members.or_null(
-        "next", next ? std::optional(make_cursor(request.query, join_key(*next))) : std::nullopt);
+        "next",
+        next ? std::optional(make_cursor(request.query, join_key(texts_of(*next)))) : std::nullopt);
     if (more) {
         more(members);
     }
@@ -68,18 +71,9 @@ Answer list_orders(CreatorLedger& ledger, const PageRequest& request) {
     const auto after =
         texts ? std::optional(CreatorOrderPlace{ShopId((*texts)[0]), OrderId((*texts)[1])})
               : std::nullopt;
-    const auto page = ledger.orders(after, request.now);
-    if (!page) {
-        refuse("cursor_invalid");
-    }
-    if (request.arguments.is("format", "csv")) {
-        return csv_answer(creator_csv(page->rows));
-    }
-    std::optional<std::vector<std::string>> next;
-    if (page->next) {
-        next = {page->next->shop.str(), page->next->order.str()};
-    }
-    return list_answer(request, page->rows, next);
+    const auto page = from_cursor(ledger.orders(after, request.now));
+    return request.arguments.is("format", "csv") ? csv_answer(creator_csv(page.rows))
+                                                 : list_answer(request, page.rows, page.next);
 }
 
 Answer show_order(CreatorLedger& ledger, const PageRequest& request) {
@@ -90,15 +84,9 @@ Answer show_order(CreatorLedger& ledger, const PageRequest& request) {
 
 Answer list_payments(CreatorLedger& ledger, const PageRequest& request) {
     const auto after = place_of(request, 1);
-    const auto page = ledger.payments(after ? std::optional(after->front()) : std::nullopt);
-    if (!page) {
-        refuse("cursor_invalid");
-    }
-    std::optional<std::vector<std::string>> next;
-    if (page->next) {
-        next = {*page->next};
-    }
-    return list_answer(request, page->rows, next, [&ledger](MemberWriter& members) {
+    const auto page =
+        from_cursor(ledger.payments(after ? std::optional(after->front()) : std::nullopt));
+    return list_answer(request, page.rows, page.next, [&ledger](MemberWriter& members) {
         members("left_out", ledger.left_out());
     });
 }
@@ -114,11 +102,7 @@ Answer show_payment(CreatorLedger& ledger, const PageRequest& request) {
     if (!payment || !page) {
         return problem("not_found");
     }
-    std::optional<std::vector<std::string>> next;
-    if (page->next) {
-        next = {page->next->program.str(), page->next->shop.str(), page->next->order.str()};
-    }
-    return list_answer(request, page->rows, next,
+    return list_answer(request, page->rows, page->next,
                        [&payment](MemberWriter& members) { members("payment", *payment); });
 }
 
@@ -140,11 +124,7 @@ Answer show_performance(CreatorLedger& ledger, const PageRequest& request) {
     const auto page =
         ledger.figures(by, month ? std::optional(*cli::parse_month(*month)) : std::nullopt,
                        texts ? std::optional(texts->front()) : std::nullopt, request.now);
-    std::optional<std::vector<std::string>> next;
-    if (page.next) {
-        next = {*page.next};
-    }
-    return list_answer(request, page.rows, next);
+    return list_answer(request, page.rows, page.next);
 }
 
 Answer find_order(CreatorLedger& ledger, const PageRequest& request) {
@@ -171,7 +151,7 @@ Parameter after() {
     return {"after", ValueKind::kCursor, "`next` of the page before"};
 }
 Parameter format() {
-    return {"format", ValueKind::kWord, "Format of the answer", false, {"json", "csv"}};
+    return word_parameter("format", "Format of the answer", {"json", "csv"});
 }
 
 }  // namespace
@@ -207,9 +187,7 @@ const std::vector<CreatorPath>& creator_paths() {
 }
 
 const CreatorPath* find_creator_path(std::string_view path) {
-    const auto& all = creator_paths();
-    const auto found = std::ranges::find(all, path, &CreatorPath::path);
-    return found == all.end() ? nullptr : &*found;
+    return find_item(creator_paths(), path, &CreatorPath::path);
 }
 
 void FoundCounts::add(std::string_view cause) {

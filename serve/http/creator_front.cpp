@@ -1,8 +1,6 @@
 #include "serve/http/creator_front.hpp"
 
-#include <algorithm>
-#include <cstdio>
-
+#include "core/values/lookup.hpp"
 #include "os/clock/clock.hpp"
 #include "serve/creators/page_files.hpp"
 #include "serve/http/files.hpp"
@@ -18,44 +16,32 @@ Answer not_admitted() {
         .with("Cache-Control", "no-store");
 }
 
-/// The account and the rest of `/c/ACCOUNT/rest`.
+/// Returns the account and the rest of `/c/ACCOUNT/rest`, or empty texts for another path.
 std::pair<std::string_view, std::string_view> parts_of(std::string_view path) {
-    path.remove_prefix(kPages.size());
-    const std::size_t slash = path.find('/');
-    return slash == std::string_view::npos
-               ? std::pair(std::string_view(), std::string_view())
-               : std::pair(path.substr(0, slash), path.substr(slash + 1));
-}
-
-Answer text_file(std::string_view name, std::string text) {
-    Answer answer;
-    answer.type = std::string(type_of_file(name));
-    answer.body = std::move(text);
-    return answer;
+    const std::size_t slash =
+        path.starts_with(kPages) ? path.find('/', kPages.size()) : std::string_view::npos;
+    if (slash == std::string_view::npos) {
+        return {};
+    }
+    return {path.substr(kPages.size(), slash - kPages.size()), path.substr(slash + 1)};
 }
 
 /// An SVG file may have scripts, which a browser runs if the file is opened by itself.
 Answer logo_file(const PageLogo& logo) {
-    Answer answer;
-    answer.type = logo.type;
-    answer.body = logo.bytes;
-    return answer.with("Content-Security-Policy",
-                       "default-src 'none'; style-src 'unsafe-inline'; sandbox");
+    return Answer{.type = logo.type, .body = logo.bytes}.with(
+        "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox");
 }
 
 /// Adds what every file of the page has.
 Answer page_file_answer(const AccountPage& page, Answer answer, const Request& request) {
-    const auto lacks = [&answer](std::string_view name) {
-        return std::ranges::find(answer.headers, name, [](const auto& header) {
-                   return std::string_view(header.first);
-               }) == answer.headers.end();
+    const auto add_if_absent = [&answer](const std::string& name, std::string value) {
+        if (find_item(answer.headers, name, &std::pair<std::string, std::string>::first) ==
+            nullptr) {
+            answer.with(name, std::move(value));
+        }
     };
-    if (lacks("Content-Security-Policy")) {
-        answer.with("Content-Security-Policy", page_policy(frame_ancestors(page)));
-    }
-    if (lacks("Cross-Origin-Resource-Policy")) {
-        answer.with("Cross-Origin-Resource-Policy", "same-origin");
-    }
+    add_if_absent("Content-Security-Policy", page_policy(frame_ancestors(page)));
+    add_if_absent("Cross-Origin-Resource-Policy", "same-origin");
     answer.with("Cache-Control", "no-cache");
     tag_answer(answer, request.if_none_match.value_or(""));
     return answer;
@@ -73,9 +59,8 @@ std::optional<Answer> find_page_file(const AccountPage& page, std::string_view r
     if (name == "logo" && page.logo) {
         return logo_file(*page.logo);
     }
-    const auto& files = creator_files();
-    const auto found = std::ranges::find(files, name, &StaticFile::path);
-    if (found == files.end()) {
+    const StaticFile* const found = find_item(creator_files(), name, &StaticFile::path);
+    if (found == nullptr) {
         return std::nullopt;
     }
     Answer answer = text_file(name, std::string(found->bytes));
@@ -124,15 +109,13 @@ Outcome CreatorFront::admit(const Request& request, bool is_ready) {
         return outcome;
     }
     const std::string& path = target->path;
-    const auto [account, rest] =
-        path.starts_with(kPages) ? parts_of(path) : std::pair<std::string_view, std::string_view>();
-    const auto page = pages_.accounts.find(AccountId(account));
-    const bool has_page = page != pages_.accounts.end();
-    const CreatorPath* const found = has_page && rest.starts_with(kReads)
-                                         ? find_creator_path(rest.substr(kReads.size()))
-                                         : nullptr;
+    const auto [account, rest] = parts_of(path);
+    const AccountPage* const page = find_value(pages_.accounts, AccountId(account));
+    const bool is_read = rest.starts_with(kReads);
+    const CreatorPath* const found =
+        page != nullptr && is_read ? find_creator_path(rest.substr(kReads.size())) : nullptr;
     std::optional<Answer> file =
-        has_page && !rest.starts_with(kReads) ? find_page_file(page->second, rest) : std::nullopt;
+        page != nullptr && !is_read ? find_page_file(*page, rest) : std::nullopt;
     if (found == nullptr && !file && !is_own(path)) {
         outcome.result = problem("no_such_path");
         return outcome;
@@ -144,7 +127,7 @@ Outcome CreatorFront::admit(const Request& request, bool is_ready) {
         admit_path(request, AccountId(account), *found, target->parameters, outcome);
     } else if (file) {
         outcome.account = account;
-        outcome.result = page_file_answer(page->second, *std::move(file), request);
+        outcome.result = page_file_answer(*page, *std::move(file), request);
     } else {
         outcome.result = own_answer(path, is_ready);
     }
@@ -217,11 +200,7 @@ std::optional<Answer> CreatorFront::refusal(const Request& request, const Admitt
 void CreatorFront::note(const Request& request, const Outcome& outcome, unsigned status,
                         std::chrono::microseconds took) {
     ++figures_.requests[{outcome.path, status}];
-    std::fprintf(stderr, "%s %s %s %s %s %u %lld us\n", now_ms().to_string().c_str(),
-                 outcome.logged.empty() ? "-" : outcome.logged.c_str(),
-                 outcome.account.empty() ? "-" : outcome.account.c_str(),
-                 request.method == "HEAD" ? "HEAD" : "GET", outcome.path.c_str(), status,
-                 static_cast<long long>(took.count()));
+    log_answer(outcome.logged, request, outcome, status, took);
 }
 
 std::string CreatorFront::metrics() {

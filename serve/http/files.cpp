@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/values/lookup.hpp"
 #include "serve/read/build.hpp"
 
 namespace sluice::serve {
@@ -20,12 +21,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTypes{{
 }  // namespace
 
 std::string_view type_of_file(std::string_view path) {
-    for (const auto& [ending, type] : kTypes) {
-        if (path.ends_with(ending)) {
-            return type;
-        }
-    }
-    return "application/octet-stream";
+    const auto found =
+        std::ranges::find_if(kTypes, [path](const auto& one) { return path.ends_with(one.first); });
+    return found == kTypes.end() ? "application/octet-stream" : found->second;
 }
 
 std::string page_policy(std::string_view ancestors) {
@@ -39,15 +37,15 @@ const StaticFile* find_file(std::string_view path) {
         return nullptr;
     }
     const std::string_view wanted = path == kFolder ? "index.html" : path.substr(kFolder.size());
-    const auto& files = embedded_files();
-    const auto found = std::ranges::find(files, wanted, &StaticFile::path);
-    return found == files.end() ? nullptr : &*found;
+    return find_item(embedded_files(), wanted, &StaticFile::path);
+}
+
+Answer text_file(std::string_view name, std::string text) {
+    return {.type = std::string(type_of_file(name)), .body = std::move(text)};
 }
 
 Answer file_answer(const StaticFile& file, const std::string& if_none_match) {
-    Answer answer;
-    answer.type = std::string(type_of_file(file.path));
-    answer.body = std::string(file.bytes);
+    Answer answer = text_file(file.path, std::string(file.bytes));
     tag_answer(answer, if_none_match);
     answer.with("Content-Security-Policy", page_policy("'none'"));
     answer.with("Cross-Origin-Resource-Policy", "same-origin").with("Cache-Control", "no-cache");

@@ -25,6 +25,7 @@ struct StaticFile {
 [[nodiscard]] std::string page_policy(std::string_view ancestors);
 /// Returns the file of a request's path, or nullptr: /ui/ is ui/index.html.
 [[nodiscard]] const StaticFile* find_file(std::string_view path);
+[[nodiscard]] Answer text_file(std::string_view name, std::string text);
 [[nodiscard]] Answer file_answer(const StaticFile& file, const std::string& if_none_match);
 
 }  // namespace sluice::serve

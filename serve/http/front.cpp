@@ -1,8 +1,8 @@
 #include "serve/http/front.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "core/values/lookup.hpp"
 #include "os/clock/clock.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
@@ -36,16 +36,13 @@ Answer lacks_scope(Door door, unsigned scope) {
 /// Returns the grant that the parameter `account` names, the only one, or nullptr.
 const Grant* grant_of(const Caller& caller,
                       const std::vector<std::pair<std::string, std::string>>& parameters) {
-    const auto named =
-        std::ranges::find(parameters, std::string_view("account"),
-                          [](const auto& one) { return std::string_view(one.first); });
-    if (named == parameters.end()) {
+    const auto* const named =
+        find_item(parameters, "account", &std::pair<std::string, std::string>::first);
+    if (named == nullptr) {
         return caller.grants.size() == 1 ? &caller.grants.front() : nullptr;
     }
-    const auto found =
-        std::find_if(caller.grants.begin(), caller.grants.end(),
-                     [&](const Grant& grant) { return grant.account_id.view() == named->second; });
-    return found == caller.grants.end() ? nullptr : &*found;
+    return find_item(caller.grants, named->second,
+                     [](const Grant& grant) { return grant.account_id.str(); });
 }
 
 bool is_cross_site(const Request& request) {
@@ -77,17 +74,6 @@ std::string logged_caller(const std::string& caller) {
     return cli::printable(shown + caller.substr(from));
 }
 
-/// Writes one line for a request, without its parameters.
-void log_request(const Request& request, const Outcome& outcome, unsigned status,
-                 std::chrono::microseconds took) {
-    const std::string account = outcome.account.empty() ? "-" : outcome.account;
-    const std::string logged = outcome.logged.empty() ? "" : " " + outcome.logged;
-    std::fprintf(stderr, "%s %s %s %s %s %u %lld us%s\n", now_ms().to_string().c_str(),
-                 outcome.caller.empty() ? "-" : logged_caller(outcome.caller).c_str(),
-                 account.c_str(), request.method == "HEAD" ? "HEAD" : "GET", outcome.path.c_str(),
-                 status, static_cast<long long>(took.count()), logged.c_str());
-}
-
 }  // namespace
 
 Outcome Front::admit(const Request& request, bool is_ready) {
@@ -117,8 +103,7 @@ Outcome Front::admit(const Request& request, bool is_ready) {
         moved.status = 308;
         outcome.result = moved.with("Location", "/ui/");
     } else if (path == "/v1/openapi.json") {
-        Answer answer;
-        answer.body = openapi_json();
+        Answer answer{.body = openapi_json()};
         tag_answer(answer, request.if_none_match.value_or(""));
         outcome.result = std::move(answer);
     } else {
@@ -169,9 +154,8 @@ void Front::admit_resource(const Request& request, const Resource& resource,
     const auto has_scope = [&resource](const Grant& one) {
         return resource.scope == 0 || (one.scopes & resource.scope) != 0;
     };
-    const bool may = grant != nullptr
-                         ? has_scope(*grant)
-                         : std::any_of(caller.grants.begin(), caller.grants.end(), has_scope);
+    const bool may =
+        grant != nullptr ? has_scope(*grant) : std::ranges::any_of(caller.grants, has_scope);
     if (!may) {
         return answer(lacks_scope(request.door, resource.scope));
     }
@@ -182,7 +166,7 @@ void Front::admit_resource(const Request& request, const Resource& resource,
     Arguments arguments = check_parameters(parameters_of(resource), parameters, at, errors);
     if (!resource.has(kNoAccount) && grant == nullptr && caller.grants.size() > 1 &&
         !arguments.has("account") &&
-        std::ranges::find(errors, "account", &ParameterError::parameter) == errors.end()) {
+        find_item(errors, "account", &ParameterError::parameter) == nullptr) {
         errors.push_back({"account", "required: the user has several accounts"});
     }
     if (!errors.empty()) {
@@ -221,7 +205,7 @@ std::optional<Answer> Front::refusal(const Request& request, const Admitted& adm
     }
     const auto& grants = (*found)->grants;
     const bool still_has = admitted.job.resource->has(kNoAccount) ||
-                           std::any_of(grants.begin(), grants.end(), [&](const Grant& grant) {
+                           std::ranges::any_of(grants, [&](const Grant& grant) {
                                return grant.account == admitted.job.grant.account &&
                                       grant.scopes == admitted.job.grant.scopes;
                            });
@@ -239,7 +223,7 @@ void Front::note(const Request& request, const Outcome& outcome, unsigned status
     ++figures_.requests[{outcome.path, status}];
     ++figures_.answered[outcome.path];
     figures_.microseconds[outcome.path] += static_cast<std::uint64_t>(took.count());
-    log_request(request, outcome, status, took);
+    log_answer(logged_caller(outcome.caller), request, outcome, status, took, outcome.logged);
 }
 
 }  // namespace sluice::serve

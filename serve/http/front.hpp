@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "core/intake/rate_window.hpp"
 #include "serve/creators/page_config.hpp"

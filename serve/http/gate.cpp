@@ -1,5 +1,9 @@
 #include "serve/http/gate.hpp"
 
+#include <cstdio>
+
+#include "os/clock/clock.hpp"
+
 namespace sluice::serve {
 
 Answer Gate::finish(const Request& request, const Admitted& admitted, Answer answer) {
@@ -18,9 +22,16 @@ Answer Gate::own_answer(std::string_view path, bool is_ready) {
     if (path != "/metrics") {
         return text_answer("ok\n");
     }
-    Answer answer = text_answer(metrics());
-    answer.type = "text/plain; version=0.0.4; charset=utf-8";
-    return answer;
+    return {.type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics()};
+}
+
+void Gate::log_answer(const std::string& caller, const Request& request, const Outcome& outcome,
+                      unsigned status, std::chrono::microseconds took, const std::string& more) {
+    std::fprintf(stderr, "%s %s %s %s %s %u %lld us%s%s\n", now_ms().to_string().c_str(),
+                 caller.empty() ? "-" : caller.c_str(),
+                 outcome.account.empty() ? "-" : outcome.account.c_str(),
+                 request.method == "HEAD" ? "HEAD" : "GET", outcome.path.c_str(), status,
+                 static_cast<long long>(took.count()), more.empty() ? "" : " ", more.c_str());
 }
 
 std::optional<Answer> tell_rate(const RateVerdict& verdict, Admitted& admitted) {
@@ -40,10 +51,7 @@ Answer with_headers(Answer answer, const Admitted& admitted) {
 }
 
 Answer text_answer(std::string text) {
-    Answer answer;
-    answer.type = "text/plain; charset=utf-8";
-    answer.body = std::move(text);
-    return answer;
+    return {.type = "text/plain; charset=utf-8", .body = std::move(text)};
 }
 
 }  // namespace sluice::serve

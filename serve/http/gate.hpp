@@ -59,6 +59,11 @@ protected:
     /// Returns the answer of a path that both gates have, /health, /ready or /metrics.
     [[nodiscard]] Answer own_answer(std::string_view path, bool is_ready);
     [[nodiscard]] static bool is_own(std::string_view path) noexcept;
+    /// Writes one line for a request, without its parameters.
+    /// @param more  A further word, or empty.
+    static void log_answer(const std::string& caller, const Request& request,
+                           const Outcome& outcome, unsigned status, std::chrono::microseconds took,
+                           const std::string& more = {});
 
     Figures figures_;
 };

@@ -21,9 +21,9 @@ bool JobQueue::push(WaitingJob& job) {
 }
 
 std::optional<WaitingJob> JobQueue::take() {
-    const auto turn = std::find_if(
-        turns_.begin(), turns_.end(),
-        [this](const AccountNumber account) { return lines_.at(account).under_way < of_one_max_; });
+    const auto turn = std::ranges::find_if(turns_, [this](const AccountNumber account) {
+        return lines_.at(account).under_way < of_one_max_;
+    });
     if (turn == turns_.end()) {
         return std::nullopt;
     }

@@ -1,9 +1,9 @@
 #include "serve/http/metrics.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 #include <string_view>
 
+#include "core/values/lookup.hpp"
 #include "lmdb_store/destinations/destination_store.hpp"
 #include "os/clock/clock.hpp"
 
@@ -43,11 +43,11 @@ void add_requests(std::string& text, const Figures& figures) {
         add_sample(text, kRequests, {{"path", key.first}, {"status", std::to_string(key.second)}},
                    count);
     }
-    const auto links = figures.requests.find({"/v1/creator-link", 200});
+    const std::uint64_t* const links =
+        find_value(figures.requests, std::pair(std::string("/v1/creator-link"), 200U));
     add_head(text, "sluice_creator_links_total", "counter",
              "Links to creators' pages that were made.");
-    add_sample(text, "sluice_creator_links_total", {},
-               links == figures.requests.end() ? 0 : links->second);
+    add_sample(text, "sluice_creator_links_total", {}, links == nullptr ? 0 : *links);
     add_head(text, kDuration, "summary", "Time from a request's head to its answer.");
     for (const auto& [path, microseconds] : figures.microseconds) {
         constexpr double kPerSecond = 1e6;

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "lmdb_store/store/format.hpp"
 #include "serve/http/silence_watch.hpp"

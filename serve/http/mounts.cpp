@@ -36,16 +36,13 @@ Mounts::Mounts(const store::StorePaths& paths) {
 }
 
 std::string Mounts::lost() const {
-    const auto lock = std::find_if(locks_.begin(), locks_.end(), [](const std::string& path) {
-        return error_of(path, W_OK) == EROFS;
-    });
-    if (lock != locks_.end()) {
-        return *lock;
-    }
-    const auto open = std::find_if(closed_.begin(), closed_.end(), [](const std::string& path) {
-        return error_of(path, R_OK) == 0;
-    });
-    return open == closed_.end() ? std::string() : *open;
+    const auto first = [](const std::vector<std::string>& paths, int mode, int error) {
+        const auto found = std::ranges::find(
+            paths, error, [mode](const std::string& path) { return error_of(path, mode); });
+        return found == paths.end() ? std::string() : *found;
+    };
+    const std::string lock = first(locks_, W_OK, EROFS);
+    return lock.empty() ? first(closed_, R_OK, 0) : lock;
 }
 
 }  // namespace sluice::serve

@@ -35,11 +35,11 @@ bool is_unreadable(const Error& error) {
 }  // namespace
 
 Status Readers::start(std::size_t threads) {
-    auto registry = store::Registry::open(paths_, store::Registry::Mode::kPublished);
-    if (!registry.ok()) {
-        return registry.error();
+    Status opened =
+        assign(registry_, store::Registry::open(paths_, store::Registry::Mode::kPublished));
+    if (!opened.ok()) {
+        return opened;
     }
-    registry_ = std::move(registry).value();
     auto first = open_();
     if (!first.ok()) {
         return first.error();
@@ -137,11 +137,9 @@ Answer Readers::answer(const Job& job, Source& source) {
             source = {};
         }
         if (!source.ledger) {
-            auto opened = open_();
-            if (!opened.ok()) {
+            if (const Status opened = assign(source.ledger, open_()); !opened.ok()) {
                 throw LedgerFailure(opened.error());
             }
-            source.ledger = std::move(opened).value();
         }
         if (source.node.empty()) {
             source.node = own_node(*source.ledger);

@@ -41,12 +41,11 @@ constexpr std::string_view kUnix = "unix:";
 
 Result<serve::Listener> parse_unix(std::string_view text, serve::Door door) {
     if (!text.starts_with(kUnix)) {
-        return Error{ErrorCode::kInvalid, "expected unix:/path"};
+        return invalid("expected unix:/path");
     }
     std::string path(text.substr(kUnix.size()));
     if (!path.starts_with('/') || path.size() >= sizeof(sockaddr_un::sun_path)) {
-        return Error{ErrorCode::kInvalid,
-                     "expected unix: and an absolute path of at most 107 bytes"};
+        return invalid("expected unix: and an absolute path of at most 107 bytes");
     }
     return serve::Listener{std::move(path), false, 0, door};
 }
@@ -58,16 +57,16 @@ Result<serve::Listener> parse_listen(std::string_view text) {
     }
     for (const std::string_view host : {"127.0.0.1:", "[::1]:"}) {
         if (text.starts_with(host)) {
-            const auto port = parse_count(text.substr(host.size()), 1, 65'535);
-            if (!port.ok()) {
-                return port.error();
-            }
-            return serve::Listener{{}, host.front() == '[', static_cast<std::uint16_t>(*port)};
+            return parse_count(text.substr(host.size()), 1, 65'535)
+                .and_then([host](std::uint64_t port) -> Result<serve::Listener> {
+                    return serve::Listener{
+                        {}, host.front() == '[', static_cast<std::uint16_t>(port)};
+                });
         }
     }
-    return Error{ErrorCode::kInvalid,
-                 "expected unix:/path, 127.0.0.1:PORT or [::1]:PORT: other machines come through "
-                 "nginx"};
+    return invalid(
+        "expected unix:/path, 127.0.0.1:PORT or [::1]:PORT: other machines come through "
+        "nginx");
 }
 
 /// Parses `unix:/run/sluice/people.sock`. Never TCP, because every local user could state a name.
@@ -103,9 +102,9 @@ void keep_memory_of_answers() {
 
 Result<ServeCommand> with_listeners(ServeCommand command) {
     if (command.creators && (!command.listeners.empty() || command.creators_config.empty())) {
-        return Error{ErrorCode::kInvalid,
-                     "--creators takes --creators-config, and neither --listen nor --people: a "
-                     "crowd of creators gets a process of its own"};
+        return invalid(
+            "--creators takes --creators-config, and neither --listen nor --people: a "
+            "crowd of creators gets a process of its own");
     }
     if (command.creators) {
         command.listeners = {*command.creators};
@@ -120,11 +119,7 @@ Result<std::optional<serve::PageConfig>> pages_of(const ServeCommand& command) {
     if (command.creators_config.empty()) {
         return std::optional<serve::PageConfig>();
     }
-    auto loaded = serve::load_page_config(command.creators_config);
-    if (!loaded.ok()) {
-        return loaded.error();
-    }
-    return std::optional(std::move(loaded).value());
+    return serve::load_page_config(command.creators_config);
 }
 
 /// @param silence  Must outlive the gate.
@@ -169,10 +164,7 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
     limits.statement_limit = kStatementLimit;
     limits.lock_limit = kLockLimit;
     auto opener = ledger_for_reading(frame, command.ledger, ReadFrom::kAnyServer, limits);
-    if (!opener.ok()) {
-        return opener.error();
-    }
-    auto control = store::ControlView::open(paths);
+    auto control = opener.ok() ? store::ControlView::open(paths) : opener.error();
     if (!control.ok()) {
         return control.error();
     }
@@ -199,27 +191,15 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
 void declare_serve(Subcommand app) {
     auto [serve, command] =
         add_command(app, "serve", "Serve the API and the page, for reading only", run_serve);
-    const auto take = [&listeners = command.listeners](auto parse) {
-        return [&listeners, parse](const std::string& text) -> Status {
-            auto listener = parse(text);
-            if (!listener.ok()) {
-                return listener.error();
-            }
-            listeners.push_back(std::move(listener).value());
-            return Status::success();
-        };
-    };
-    serve.add_repeated("--listen", "A", take(parse_listen),
-                       "Address for programs with tokens: unix:/path, 127.0.0.1:PORT or "
-                       "[::1]:PORT; may be repeated (default: unix:/run/sluice/read.sock)");
-    serve.add_repeated("--people", "A", take(parse_people),
-                       "Address for people, whom nginx names in X-Sluice-User: unix:/path "
-                       "(default: unix:/run/sluice/people.sock)");
+    add_values(serve, "--listen", "A", command.listeners, parse_listen,
+               "Address for programs with tokens: unix:/path, 127.0.0.1:PORT or "
+               "[::1]:PORT; may be repeated (default: unix:/run/sluice/read.sock)");
+    add_values(serve, "--people", "A", command.listeners, parse_people,
+               "Address for people, whom nginx names in X-Sluice-User: unix:/path "
+               "(default: unix:/run/sluice/people.sock)");
     add_ledger(serve, command.ledger);
-    add_value(
-        serve, "--threads", "N", command.threads,
-        [](std::string_view text) { return parse_count(text, 1, kThreadsMax); },
-        "Threads that read the ledger, 1 to 64 (default: 4)");
+    add_count(serve, "--threads", "N", command.threads, 1, kThreadsMax,
+              "Threads that read the ledger, 1 to 64 (default: 4)");
     add_value(
         serve, "--rate-limit", "N/SECONDS", command.limit, parse_rate_limit,
         "Rate limit of each token, user or creator, in requests per seconds (default: 600/60, "

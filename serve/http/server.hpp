@@ -1,8 +1,6 @@
 // Server: sockets and HTTP, on one thread. Only server.cpp includes Asio and Beast.
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
 #include "core/values/result.hpp"

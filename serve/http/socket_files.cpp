@@ -28,7 +28,7 @@ Status SocketFiles::add(const std::string& path, const SocketGroups& groups) {
     }
     files_.push_back({path, info.st_dev, info.st_ino});
     constexpr mode_t kMode = 0660;
-    const bool is_given = std::any_of(groups.begin(), groups.end(), [&path](unsigned group) {
+    const bool is_given = std::ranges::any_of(groups, [&path](unsigned group) {
         return ::chown(path.c_str(), static_cast<uid_t>(-1), group) == 0;
     });
     return is_given && ::chmod(path.c_str(), kMode) == 0

@@ -1,10 +1,7 @@
 // Anomalies, by shop and order from their table, or those that need attention from an index; and
 // holds.
-#include <algorithm>
-#include <map>
 #include <set>
 
-#include "core/explain/explain.hpp"
 #include "core/ledger/paged_reads.hpp"
 #include "core/lists/creators.hpp"
 #include "core/lists/overview.hpp"
@@ -12,8 +9,6 @@
 #include "core/lists/report.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/rules/account.hpp"
-#include "core/rules/attribution.hpp"
-#include "core/statements/statements.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 
@@ -117,10 +112,7 @@ std::optional<Attention> attention_of(const Read& read) {
 
 /// The newest first.
 void find_in_attention(Read& read, const AnomalyFilter& filter, Found& found) {
-    std::map<ShopNumber, ShopRow> shops;
-    for (const ShopRow& shop : shops_of(read)) {
-        shops.emplace(shop.shop, shop);
-    }
+    const Shops shops(read);
     auto last = attention_of(read);
     ReadLimit limit(read);
     const std::size_t at_once = read.limit() + 1;
@@ -141,9 +133,9 @@ void find_in_attention(Read& read, const AnomalyFilter& filter, Found& found) {
             const OrderKey order{row.account, row.shop, row.order_id};
             const bool exists = next != anomalies.end() && next->order == order &&
                                 next->kind == static_cast<AnomalyKind>(row.kind);
-            const auto shop = shops.find(row.shop);
-            if (exists && shop != shops.end() && filter.covers(*next)) {
-                found.add(limit, shop->second, *next, filter.blocking);
+            const ShopRow* const shop = shops.find(row.shop);
+            if (exists && shop != nullptr && filter.covers(*next)) {
+                found.add(limit, *shop, *next, filter.blocking);
             }
             next += exists ? 1 : 0;
         }
@@ -157,16 +149,14 @@ void find_in_attention(Read& read, const AnomalyFilter& filter, Found& found) {
 /// Returns the commission at stake of each order, in the order of the list.
 Json commissions_of(Read& read, const std::vector<OrderKey>& orders) {
     read.ledger.expect_orders(orders);
-    Json list = Json::array();
-    OrderState order;
-    for (const OrderKey& key : orders) {
-        const bool has_creator = read.ledger.load_order(key, order) && order.live;
-        const Money commission = has_creator ? commission_amount(order) : Money{};
-        list.push_back(has_creator ? Json{{"amount", commission.amount.to_string()},
-                                          {"currency", commission.currency.code()}}
-                                   : Json());
-    }
-    return list;
+    return Json::list(orders, [&, order = OrderState()](const OrderKey& key) mutable -> Json {
+        if (!read.ledger.load_order(key, order) || !order.live) {
+            return {};
+        }
+        const Money commission = commission_amount(order);
+        return {{"amount", commission.amount.to_string()},
+                {"currency", commission.currency.code()}};
+    });
 }
 
 /// Returns how many anomalies are acknowledged, or null if they are too many to count for a page.
@@ -241,12 +231,12 @@ std::vector<Resource> anomaly_resources() {
                      "Events that a person should check, by shop and order; those that need "
                      "attention, the newest first",
                      {shop_parameter(),
-                      {"kind", ValueKind::kWord, "Kind", false, anomaly_kinds()},
+                      word_parameter("kind", "Kind", anomaly_kinds()),
                       {"blocks", ValueKind::kFlag, "Whether it blocks payout"},
                       {"acknowledged", ValueKind::kFlag, "Whether a person acknowledged it"},
                       {"showing", ValueKind::kFlag, "Whether the order still shows it"}},
                      lists::anomaly_list().columns(), list_anomalies, kCsv,
-                     {{"commissions", kObjects, kEveryone}, {"counts", kObject, kEveryone}}),
+                     extra("commissions", kObjects) + extra("counts", kObject)),
             Resource("holds", kReadOrders, "Holds on creators and orders", {creator_parameter()},
                      lists::hold_list().columns(), list_holds, kPlain, extra("names", kObject))};
 }

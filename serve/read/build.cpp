@@ -26,17 +26,6 @@ std::string query_of(const Job& job) {
     return query;
 }
 
-/// Path and parameters of the next page.
-std::string next_target(const Job& job, const std::string& cursor) {
-    std::string target = "/v1/" + std::string(job.resource->path) + "?";
-    for (const auto& [name, value] : job.arguments.all()) {
-        if (name != "after") {
-            target += name + "=" + encoded(value) + "&";
-        }
-    }
-    return target + "after=" + cursor;
-}
-
 std::string csv_of(const std::vector<lists::Column>& columns, const Page& page) {
     std::string text = csv_head(columns);
     for (const lists::Row& row : page.rows) {
@@ -105,13 +94,14 @@ Answer list_answer(const Job& job, Read& read, Page& page) {
     const std::string next = page.next_key ? make_cursor(query_of(job), *page.next_key) : "";
     Answer answer;
     if (job.arguments.is("format", "csv")) {
-        answer.type = "text/csv; charset=utf-8; header=present";
+        answer.type = kCsvType;
         answer.body = csv_of(columns, page);
     } else {
         answer.body = json_of(columns, page, next);
     }
     if (!next.empty()) {
-        answer.with("Link", "<" + next_target(job, next) + ">; rel=\"next\"");
+        answer.with("Link",
+                    "<" + next_target(job.resource->path, job.arguments, next) + ">; rel=\"next\"");
     }
     return answer;
 }
@@ -161,9 +151,7 @@ Answer answer_of(const Job& job, Read& read, const std::function<Page(Read&)>& l
 Answer answer_of(const Job& job, Read& read, Json (*show)(Read&)) {
     Json object = show(read);
     Masks(read.sees_all_of(job.resource->path)).mask_members(object, job.resource->columns);
-    Answer answer;
-    answer.body = fitted(read, object);
-    return answer;
+    return {.body = fitted(read, object)};
 }
 
 Answer answer_of(const Job& /*job*/, Read& read, Answer (*whole)(Read&)) {
@@ -172,12 +160,11 @@ Answer answer_of(const Job& /*job*/, Read& read, Answer (*whole)(Read&)) {
 
 /// `1:48211,2:17`: each node's number and checkpoint.
 std::string snapshot_of(LedgerReader& ledger) {
-    std::string text;
+    std::vector<std::string> nodes;
     ledger.scan_heads([&](const LedgerHead& head) {
-        text += (text.empty() ? "" : ",") + std::to_string(head.number) + ":" +
-                std::to_string(head.applied_seq.value);
+        nodes.push_back(std::to_string(head.number) + ":" + std::to_string(head.applied_seq.value));
     });
-    return text;
+    return joined(nodes, ",");
 }
 
 Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker) {
@@ -196,12 +183,19 @@ Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worke
 
 }  // namespace
 
-std::string csv_head(const std::vector<lists::Column>& columns) {
-    std::string line;
-    for (const lists::Column& column : columns) {
-        line += (line.empty() ? "" : ",") + std::string(column.name);
+std::string next_target(std::string_view path, const Arguments& arguments,
+                        const std::string& cursor) {
+    std::string target = "/v1/" + std::string(path) + "?";
+    for (const auto& [name, value] : arguments.all()) {
+        if (name != "after") {
+            target += name + "=" + encoded(value) + "&";
+        }
     }
-    return line + "\n";
+    return target + "after=" + cursor;
+}
+
+std::string csv_head(const std::vector<lists::Column>& columns) {
+    return joined(columns, ",", &lists::Column::name) + "\n";
 }
 
 std::string fitted(const Read& read, Json& object) {

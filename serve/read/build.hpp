@@ -27,6 +27,10 @@ struct Job {
 /// @param worker  The worker of this store.
 [[nodiscard]] Answer build_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker);
 
+/// Returns path and parameters of the next page.
+[[nodiscard]] std::string next_target(std::string_view path, const Arguments& arguments,
+                                      const std::string& cursor);
+
 /// Adds the headers of an answer that may be cached by its reader, and answers 304 if the reader
 /// has it.
 void tag_answer(Answer& answer, const std::string& if_none_match);

@@ -4,23 +4,15 @@
 #include <utility>
 
 #include "core/intake/registry_view.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice::serve {
-namespace {
-
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string_view bearer_of(std::string_view header) {
     constexpr std::string_view kScheme = "bearer ";
-    const bool fits =
-        header.size() > kScheme.size() &&
-        std::equal(kScheme.begin(), kScheme.end(), header.begin(),
-                   [](char expected, char given) { return expected == lower(given); });
-    if (!fits) {
+    if (header.size() <= kScheme.size() ||
+        ascii_lower(header.substr(0, kScheme.size())) != kScheme) {
         return {};
     }
     header.remove_prefix(kScheme.size());
@@ -29,12 +21,7 @@ std::string_view bearer_of(std::string_view header) {
 }
 
 Status Callers::open() {
-    auto registry = store::Registry::open(paths_, store::Registry::Mode::kPublished);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    registry_ = std::move(registry).value();
-    return Status::success();
+    return assign(registry_, store::Registry::open(paths_, store::Registry::Mode::kPublished));
 }
 
 Result<std::optional<Caller>> Callers::find(const Request& request, Timestamp now) {

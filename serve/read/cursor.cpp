@@ -2,10 +2,9 @@
 
 #include <simdjson.h>
 
-#include <charconv>
-
 #include "core/protocol/signature.hpp"
 #include "core/values/base64url.hpp"
+#include "program/cli/cli_values.hpp"
 
 namespace sluice::serve {
 namespace {
@@ -97,13 +96,11 @@ std::optional<FeedPlace> feed_place(const std::string& key) {
     FeedPlace place;
     for (std::size_t i = 0; i < texts->size(); i += kTextsOfPlace) {
         ChainPlace& at = place[(*texts)[i]];
-        const std::string& number = (*texts)[i + 1];
-        const char* const end = number.data() + number.size();
-        const auto [stop, error] = std::from_chars(number.data(), end, at.change);
-        if (error != std::errc() || stop != end ||
-            !read_hex((*texts)[i + 2], at.hash, HexCase::kLowerOnly)) {
+        const auto change = cli::parse_digits((*texts)[i + 1]);
+        if (!change || !read_hex((*texts)[i + 2], at.hash, HexCase::kLowerOnly)) {
             return std::nullopt;
         }
+        at.change = *change;
     }
     return place;
 }

@@ -1,11 +1,12 @@
 #include "serve/read/cut.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <utility>
 
 #include "core/json/value.hpp"
+#include "core/values/texts.hpp"
+#include "program/cli/cli_values.hpp"
 #include "serve/read/cursor.hpp"
 
 namespace sluice::serve {
@@ -21,13 +22,6 @@ constexpr std::size_t kLeast = 256;
 Path below(Path path, std::string name) {
     path.push_back(std::move(name));
     return path;
-}
-
-std::optional<std::size_t> index_of(std::string_view text) {
-    std::size_t index = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, index);
-    return error == std::errc() && stop == end ? std::optional(index) : std::nullopt;
 }
 
 std::size_t bytes_of(const Json& value) {
@@ -56,7 +50,7 @@ bool leave_only(Json& value, const CutPlace& place, std::size_t depth) {
     }
     const std::string& name = place.path[depth];
     if (value.is_list()) {
-        const auto index = index_of(name);
+        const auto index = cli::parse_digits(name);
         if (!index || *index >= value.items().size()) {
             return false;
         }
@@ -83,7 +77,7 @@ public:
         }
         first_[after->path] = after->from;
         for (Path path = after->path; !path.empty(); path.pop_back()) {
-            if (const auto index = index_of(path.back())) {
+            if (const auto index = cli::parse_digits(path.back())) {
                 first_[Path(path.begin(), path.end() - 1)] = *index;
             }
         }
@@ -167,11 +161,7 @@ private:
     }
 
     void mark(const Path& path, std::size_t from, std::size_t shown, std::size_t total, Json next) {
-        std::string member;
-        for (const std::string& name : path) {
-            member += (member.empty() ? "" : ".") + name;
-        }
-        marks_.push_back({{"member", member},
+        marks_.push_back({{"member", joined(path, ".")},
                           {"from", from},
                           {"shown", shown},
                           {"total", total},
@@ -196,7 +186,7 @@ std::optional<CutPlace> cut_place(std::string_view key) {
     if (!parts || parts->size() < 2) {
         return std::nullopt;
     }
-    const auto from = index_of(parts->back());
+    const auto from = cli::parse_digits(parts->back());
     if (!from) {
         return std::nullopt;
     }

@@ -26,9 +26,8 @@ using CursorOf = std::function<std::string(const std::string& key)>;
 
 /// Cuts the longest lists and texts of an object so that it has about `bytes_max` bytes at most,
 /// and returns it as text. An object that was cut gets the member `cut`: for each list or text its
-/// `member`
-/// (`payouts.0.items`), the index `from` of its first item, the number of items or bytes `shown`,
-/// their `total`, and the cursor `next`, which is null for a text.
+/// `member` (`payouts.0.items`), the index `from` of its first item, the number of items or bytes
+/// `shown`, their `total`, and the cursor `next`, which is null for a text.
 /// @param after   Shows the rest of this list; the other lists are null.
 /// @param cursor_of  Absent if no cursor leads to the rest.
 /// Returns nothing if the object has no such list.

@@ -1,6 +1,5 @@
 #include "serve/read/http.hpp"
 
-#include <algorithm>
 #include <boost/url/encode.hpp>
 #include <boost/url/parse.hpp>
 #include <boost/url/rfc/unreserved_chars.hpp>
@@ -8,6 +7,7 @@
 
 #include "core/json/value.hpp"
 #include "core/values/assert.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::serve {
 namespace {
@@ -22,9 +22,8 @@ std::string decoded(urls::pct_string_view text) {
 
 /// @param name, more  A further member of the problem, unless it is null.
 Answer problem_of(std::string_view code, std::string_view name, Json more) {
-    const auto& kinds = problem_kinds();
-    const auto kind = std::ranges::find(kinds, code, &ProblemKind::code);
-    SLUICE_ASSERT(kind != kinds.end());
+    const ProblemKind* const kind = find_item(problem_kinds(), code, &ProblemKind::code);
+    SLUICE_ASSERT(kind != nullptr);
     Json object{{"type", "about:blank"},
                 {"title", kind->title},
                 {"status", kind->status},
@@ -32,11 +31,7 @@ Answer problem_of(std::string_view code, std::string_view name, Json more) {
     if (!more.is_null()) {
         object[name] = std::move(more);
     }
-    Answer answer;
-    answer.status = kind->status;
-    answer.type = "application/problem+json";
-    answer.body = object.compact();
-    return answer;
+    return {.status = kind->status, .type = "application/problem+json", .body = object.compact()};
 }
 
 }  // namespace
@@ -93,11 +88,10 @@ Answer problem(std::string_view code, std::string_view detail) {
 }
 
 Answer parameter_problem(const std::vector<ParameterError>& errors) {
-    Json list = Json::array();
-    for (const ParameterError& error : errors) {
-        list.push_back({{"parameter", error.parameter}, {"message", error.message}});
-    }
-    return problem_of("parameter", "errors", std::move(list));
+    return problem_of("parameter", "errors",
+                      Json::list(errors, [](const ParameterError& error) -> Json {
+                          return {{"parameter", error.parameter}, {"message", error.message}};
+                      }));
 }
 
 }  // namespace sluice::serve

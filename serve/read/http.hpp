@@ -40,11 +40,13 @@ struct Target {
 /// Encodes a value of a parameter.
 [[nodiscard]] std::string encoded(std::string_view text);
 
+inline constexpr std::string_view kCsvType = "text/csv; charset=utf-8; header=present";
+
 struct Answer {
     unsigned status = 200;
     std::string type = "application/json";
-    std::string body;
-    std::vector<std::pair<std::string, std::string>> headers;
+    std::string body{};
+    std::vector<std::pair<std::string, std::string>> headers{};
     /// Entries of the account's chains when the feed had no change: the request may wait until
     /// there are others.
     std::optional<std::uint64_t> waits_behind{};

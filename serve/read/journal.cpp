@@ -8,6 +8,7 @@
 #include "core/lists/changes.hpp"
 #include "core/lists/referred_nodes.hpp"
 #include "core/lists/report.hpp"
+#include "core/values/lookup.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 #include "serve/read/masks.hpp"
@@ -74,9 +75,8 @@ std::vector<NodeJournal> journals_of(Read& read) {
     }
     std::vector<NodeJournal> journals;
     for (const LedgerHead& head : heads) {
-        const auto place = places.find(head.node);
-        journals.emplace_back(read.ledger, head.node,
-                              place == places.end() ? kBeyond : place->second);
+        const std::uint64_t* const place = find_value(places, head.node);
+        journals.emplace_back(read.ledger, head.node, place == nullptr ? kBeyond : *place);
     }
     return journals;
 }
@@ -166,8 +166,7 @@ Answer list_changes(Read& read) {
     lists::ChangeRows rows(read.ledger, read.grant.account, masked_payee);
     lists::FeedPlace next = after;
     std::size_t shown = 0;
-    Answer answer;
-    answer.body = "{\"changes\":[";
+    Answer answer{.body = "{\"changes\":["};
     for (; shown < found.changes.size() && answer.body.size() < kBytes; ++shown) {
         const lists::Change& change = found.changes[shown];
         answer.body += (shown == 0 ? "" : ",") + rows.json(change, kBytes / 2).compact();
@@ -254,11 +253,8 @@ std::vector<Resource> journal_resources() {
                   {"reason", ValueKind::kId, "Reason, such as ACCRUAL"},
                   {"from", ValueKind::kTime, "Accounting date from this time on (RFC 3339)"},
                   {"to", ValueKind::kTime, "Accounting date before this time (RFC 3339)"},
-                  {"by",
-                   ValueKind::kWord,
-                   "Date that from and to refer to (default: accounting)",
-                   false,
-                   {"accounting", "receipt"}}},
+                  word_parameter("by", "Date that from and to refer to (default: accounting)",
+                                 {"accounting", "receipt"})},
                  lists::journal_list().columns(), list_journal, kCsv),
         Resource(
             "changes", kReadLedger, "Changes of the ledger, in the order of each node's chain",

@@ -15,6 +15,7 @@
 #include "core/lists/report.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/values/lookup.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 
@@ -98,8 +99,8 @@ std::vector<LinkRow> links_by_id(Read& read, const LinkFilter& filter, Page& pag
 
 /// Returns whole clicks of this month, at least 0.
 std::uint64_t clicks_of(const lists::FiguresOfLinks& month, const LinkId& link) {
-    const auto found = month.find(link);
-    return found == month.end() ? 0 : lists::whole_number(found->second.clicks);
+    const ClickFigures* const figures = find_value(month, link);
+    return figures == nullptr ? 0 : lists::whole_number(figures->clicks);
 }
 
 /// Returns the links that the filter covers, with the most clicks of this month first, and of
@@ -150,15 +151,14 @@ LinkRow link_of(Read& read) {
 
 /// The days that a link's figures are made of, the oldest first. Adds them to `total`.
 Json days_of(Read& read, const LinkRow& link, ClickFigures& total) {
-    Json days = Json::array();
-    for (const auto& [day, sum] : lists::link_days(read.ledger, link, read.now)) {
+    return Json::list(lists::link_days(read.ledger, link, read.now), [&](const auto& day) -> Json {
+        const ClickFigures& sum = day.second;
         total += sum;
-        days.push_back({{"day", day_text(day)},
-                        {"clicks", lists::whole_number(sum.clicks)},
-                        {"devices", lists::whole_number(sum.devices)},
-                        {"orders", lists::whole_number(sum.orders)}});
-    }
-    return days;
+        return {{"day", day_text(day.first)},
+                {"clicks", lists::whole_number(sum.clicks)},
+                {"devices", lists::whole_number(sum.devices)},
+                {"orders", lists::whole_number(sum.orders)}};
+    });
 }
 
 /// Commission of the orders of a link in these days, by currency.
@@ -177,22 +177,17 @@ Json amounts_of(Read& read, const LinkRow& link) {
             adjusted += part.adjusted;
         });
     }
-    Json list = Json::array();
-    for (const auto& [currency, amounts] : sums) {
-        list.push_back({{"currency", currency.code()},
-                        {"earned", amounts.first.to_string()},
-                        {"adjusted", amounts.second.to_string()}});
-    }
-    return list;
+    return Json::list(sums, [](const auto& sum) -> Json {
+        return {{"currency", sum.first.code()},
+                {"earned", sum.second.first.to_string()},
+                {"adjusted", sum.second.second.to_string()}};
+    });
 }
 
 /// The newest orders that the creator has by a click through the link.
 /// @param is_cut  Set if only the newest orders of the creator were read, and there are more.
 Json newest_orders(Read& read, const LinkRow& link, bool& is_cut) {
-    std::map<ShopNumber, ShopRow> shops;
-    for (const ShopRow& shop : shops_of(read)) {
-        shops.emplace(shop.shop, shop);
-    }
+    const Shops shops(read);
     lists::OrderRows rows(read.ledger);
     lists::OrderListing listing;
     listing.account = read.grant.account;
@@ -208,10 +203,10 @@ Json newest_orders(Read& read, const LinkRow& link, bool& is_cut) {
         lists::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
             const auto landed =
                 order.live ? landed_by(order.position()->attribution) : std::nullopt;
-            const auto shop = shops.find(order.key.shop);
-            if (landed && landed->link == link.link && shop != shops.end()) {
-                list.push_back(object_of(lists::order_list().columns(),
-                                         rows.row(shop->second, order, read.now)));
+            const ShopRow* const shop = shops.find(order.key.shop);
+            if (landed && landed->link == link.link && shop != nullptr) {
+                list.push_back(
+                    object_of(lists::order_list().columns(), rows.row(*shop, order, read.now)));
             }
             return list.items().size() < kLinkOrdersListed;
         });
@@ -287,15 +282,12 @@ Json best_links_of(Read& read, const CreatorId& creator) {
 namespace {
 
 Columns link_members() {
-    return lists::link_list().columns() +
-           Columns{{"conversion", kRate, kEveryone},
-                   {"days", kObjects, kEveryone,
-                    texts("day") + columns_of(kInteger, kEveryone, "clicks devices orders")},
-                   {"amounts", kObjects, kLedger,
-                    texts("currency") + columns_of(kAmount, kLedger, "earned adjusted")},
-                   {"newest_orders", kObjects, kEveryone, lists::order_list().columns()},
-                   {"newest_orders_cut", kFlag, kEveryone},
-                   {"names", kObject, kEveryone}};
+    return lists::link_list().columns() + extra("conversion", kRate) +
+           extra("days", kObjects, texts("day") + integers("clicks devices orders")) +
+           Columns{{"amounts", kObjects, kLedger,
+                    texts("currency") + columns_of(kAmount, kLedger, "earned adjusted")}} +
+           extra("newest_orders", kObjects, lists::order_list().columns()) +
+           extra("newest_orders_cut", kFlag) + extra("names", kObject);
 }
 
 }  // namespace
@@ -308,11 +300,8 @@ std::vector<Resource> link_resources() {
                       {"link", ValueKind::kLink, "Link"},
                       {"from", ValueKind::kDay, "First instant of the first UTC day (RFC 3339)"},
                       {"to", ValueKind::kDay, "First instant of the UTC day after the last"},
-                      {"by",
-                       ValueKind::kWord,
-                       "What the rows are grouped by (default: day)",
-                       false,
-                       {"day", "month", "link", "creator"}},
+                      word_parameter("by", "What the rows are grouped by (default: day)",
+                                     {"day", "month", "link", "creator"}),
                       {"unmatched", ValueKind::kFlag,
                        "true: programs and creators of clicks that do not count, because the "
                        "account lacks the program, or the program the creator"}},
@@ -322,14 +311,12 @@ std::vector<Resource> link_resources() {
                      {creator_parameter(),
                       program_parameter(),
                       {"q", ValueKind::kText, "A part of the link's id or URL"},
-                      {"sort",
-                       ValueKind::kWord,
-                       "Order of the rows (default: id); -clicks is by this month's clicks, for up "
-                       "to 10,000 links, or those of one creator",
-                       false,
-                       {"id", "-clicks"}}},
+                      word_parameter("sort",
+                                     "Order of the rows (default: id); -clicks is by this month's "
+                                     "clicks, for up to 10,000 links, or those of one creator",
+                                     {"id", "-clicks"})},
                      lists::link_list().columns(), list_links, kCsv,
-                     {{"clicks_this_month", kObjects, kEveryone}, {"names", kObject, kEveryone}}),
+                     extra("clicks_this_month", kObjects) + extra("names", kObject)),
             Resource("link", kReadOrders,
                      "One link with the figures of its last 30 days, by day, and its newest "
                      "orders; amounts need read_ledger",

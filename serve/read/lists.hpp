@@ -9,6 +9,7 @@
 #include "core/json/value.hpp"
 #include "core/lists/list.hpp"
 #include "core/lists/plain_list.hpp"
+#include "core/values/texts.hpp"
 #include "serve/read/resource.hpp"
 
 namespace sluice::serve {
@@ -39,6 +40,21 @@ inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 /// Cuts the object to what an answer has room for (cut.hpp), and returns it as text; with the
 /// parameter `after`, the rest of one list.
 [[nodiscard]] std::string fitted(const Read& read, Json& object);
+
+/// The account's shops that have sent something, which are read once.
+class Shops {
+public:
+    explicit Shops(Read& read);
+
+    /// By shop id.
+    [[nodiscard]] const std::vector<ShopNumber>& numbers() const noexcept { return numbers_; }
+    /// Returns nullptr for a shop that shops_of() does not return.
+    [[nodiscard]] const ShopRow* find(ShopNumber number) const;
+
+private:
+    std::vector<ShopRow> rows_;
+    std::vector<ShopNumber> numbers_;
+};
 
 /// Returns a value that was read from a cursor; cursor_invalid if there is none.
 template <class Value>
@@ -80,26 +96,18 @@ inline constexpr std::int64_t kSentDays = 7;
 /// @param digest  As code_digest() returns it.
 [[nodiscard]] bool has_code(const OrderState& order, const Digest256& digest);
 
-/// A text that is looked for inside others. Upper and lower case of ASCII are alike.
+/// A text to find inside others. Upper and lower case of ASCII are alike.
 class TextPart {
 public:
-    explicit TextPart(std::string_view text) : text_(lower_case(text)) {}
+    explicit TextPart(std::string_view text) : text_(ascii_lower(text)) {}
     [[nodiscard]] bool is_in(std::string_view other) const {
-        return lower_case(other).find(text_) != std::string::npos;
+        return ascii_lower(other).find(text_) != std::string::npos;
     }
-    /// Shorter texts are looked for at the beginning of ids only.
+    /// A shorter text is compared with the beginning of ids only.
     [[nodiscard]] bool is_long_enough() const noexcept { return text_.size() >= kBytesMin; }
 
 private:
     static constexpr std::size_t kBytesMin = 2;
-
-    [[nodiscard]] static std::string lower_case(std::string_view text) {
-        std::string lowered(text);
-        for (char& c : lowered) {
-            c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        }
-        return lowered;
-    }
 
     std::string text_;
 };
@@ -208,16 +216,32 @@ inline constexpr std::uint16_t kOfCreators = kReadLedger | kReadCreators;
 [[nodiscard]] inline Parameter payout_parameter() {
     return {"payout", ValueKind::kId, "Payout", true};
 }
+[[nodiscard]] inline Parameter word_parameter(std::string_view name, std::string_view description,
+                                              std::vector<std::string_view> words) {
+    return {name, ValueKind::kWord, description, false, std::move(words)};
+}
 
 using Columns = std::vector<lists::Column>;
-/// A member that an answer has in addition to its rows.
-[[nodiscard]] inline Columns extra(std::string_view name, lists::ColumnType type) {
-    return {{name, type, lists::Scope::kEveryone}};
-}
 /// Returns columns of one type and scope; spaces separate the names.
 [[nodiscard]] Columns columns_of(lists::ColumnType type, lists::Scope scope,
                                  std::string_view names);
-/// Returns texts that every caller sees.
-[[nodiscard]] Columns texts(std::string_view names);
+
+// Columns that every caller sees.
+[[nodiscard]] inline Columns extra(std::string_view name, lists::ColumnType type,
+                                   Columns members = {}) {
+    return {{name, type, lists::Scope::kEveryone, std::move(members)}};
+}
+[[nodiscard]] inline Columns texts(std::string_view names) {
+    return columns_of(lists::ColumnType::kText, lists::Scope::kEveryone, names);
+}
+[[nodiscard]] inline Columns amounts(std::string_view names) {
+    return columns_of(lists::ColumnType::kAmount, lists::Scope::kEveryone, names);
+}
+[[nodiscard]] inline Columns times(std::string_view names) {
+    return columns_of(lists::ColumnType::kTime, lists::Scope::kEveryone, names);
+}
+[[nodiscard]] inline Columns integers(std::string_view names) {
+    return columns_of(lists::ColumnType::kInteger, lists::Scope::kEveryone, names);
+}
 
 }  // namespace sluice::serve

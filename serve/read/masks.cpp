@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 3> kPayees{"payee", "old_payee", "new_pay
 
 /// Members that no list declares, such as those of a command's fields, have payees by name.
 bool is_payee(std::string_view name) {
-    return std::find(kPayees.begin(), kPayees.end(), name) != kPayees.end();
+    return std::ranges::find(kPayees, name) != kPayees.end();
 }
 
 }  // namespace

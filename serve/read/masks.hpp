@@ -1,8 +1,6 @@
 // Masks: what a caller must not see.
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/json/value.hpp"

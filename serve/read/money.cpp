@@ -6,7 +6,6 @@
 
 #include "core/commands/ids.hpp"
 #include "core/lists/approvals.hpp"
-#include "core/lists/creators.hpp"
 #include "core/lists/payouts.hpp"
 #include "core/lists/places.hpp"
 #include "core/lists/plain_lists.hpp"
@@ -15,7 +14,6 @@
 #include "core/payouts/items.hpp"
 #include "core/statements/statements.hpp"
 #include "program/cli/cli_values.hpp"
-#include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 #include "serve/read/masks.hpp"
 
@@ -50,15 +48,14 @@ public:
     }
 
     [[nodiscard]] Json of(const std::string& run) const {
-        Json list = Json::array();
         const auto found = sums_.find(run);
-        for (const auto& [key, sum] : found == sums_.end() ? Sums() : found->second) {
-            list.push_back({{"currency", key.first.code()},
-                            {"state", to_string(key.second)},
-                            {"amount", sum.first.to_string()},
-                            {"payouts", sum.second}});
-        }
-        return list;
+        return Json::list(found == sums_.end() ? Sums() : found->second,
+                          [](const Sums::value_type& sum) -> Json {
+                              return {{"currency", sum.first.first.code()},
+                                      {"state", to_string(sum.first.second)},
+                                      {"amount", sum.second.first.to_string()},
+                                      {"payouts", sum.second.second}};
+                          });
     }
 
 private:
@@ -125,13 +122,9 @@ const List<RunOf>& run_list() {
         {"closed_by", kText, kLedger, [](Of of) -> Value { return of.run.closed_by; }},
         {"payouts", kInteger, kLedger, [](Of of) -> Value { return of.run.payouts_count; }},
         {"digest", kText, kLedger, [](Of of) -> Value { return to_hex(of.run.digest); }},
-        {"sums",
-         kObjects,
-         kLedger,
-         {{"currency", kText, kLedger},
-          {"state", kText, kLedger},
-          {"amount", kAmount, kLedger},
-          {"payouts", kInteger, kLedger}},
+        {"sums", kObjects, kLedger,
+         columns_of(kText, kLedger, "currency state") + columns_of(kAmount, kLedger, "amount") +
+             columns_of(kInteger, kLedger, "payouts"),
          [](Of of) -> Value { return of.sums; }}};
     return list;
 }
@@ -289,10 +282,9 @@ Json closing_checks(Read& read, Timestamp until) {
         lists::scan_payouts_in(read.ledger, read.grant.account, state,
                                [&unfinished](const Payout& /*payout*/) { ++unfinished; });
     }
-    Json amounts = Json::array();
-    for (const auto& [currency, amount] : blocked) {
-        amounts.push_back({{"currency", currency.code()}, {"amount", amount.to_string()}});
-    }
+    Json amounts = Json::list(blocked, [](const auto& one) -> Json {
+        return {{"currency", one.first.code()}, {"amount", one.second.to_string()}};
+    });
     return {{"until", until.to_string()},    {"nodes_applied", behind.items().empty()},
             {"nodes", std::move(behind)},    {"approvals", approvals},
             {"blocked", std::move(amounts)}, {"payouts_unfinished", unfinished}};
@@ -323,8 +315,7 @@ Page list_trial_balance(Read& read) {
         const auto cell = [&row](std::string_view name) {
             return lists::trial_balance_list().cell(row, name).cell();
         };
-        const auto place =
-            std::find(kOrder.begin(), kOrder.end(), cell("ledger_account")) - kOrder.begin();
+        const auto place = std::ranges::find(kOrder, cell("ledger_account")) - kOrder.begin();
         return std::vector{cell("program_id"), cell("currency"), std::to_string(place)};
     };
     PageOfAll page(read, by_account, 3);
@@ -339,21 +330,17 @@ Page list_trial_balance(Read& read) {
 }
 
 Columns approval_members() {
-    return {{"id", kText, kLedger},          {"command", kText, kLedger},
-            {"account_id", kText, kLedger},  {"state", kText, kLedger},
-            {"actor", kText, kLedger},       {"reason", kText, kLedger},
-            {"received_at", kTime, kLedger}, {"approvers", kTexts, kLedger},
-            {"ended_by", kText, kLedger},    {"ended_at", kTime, kLedger},
-            {"fields", kObject, kLedger},    {"differences", kObjects, kLedger},
-            {"effect", kObject, kLedger},    {"digest", kText, kLedger},
-            {"names", kObject, kLedger}};
+    return columns_of(kText, kLedger, "id command account_id state actor reason") +
+           Columns{{"received_at", kTime, kLedger}, {"approvers", kTexts, kLedger},
+                   {"ended_by", kText, kLedger},    {"ended_at", kTime, kLedger},
+                   {"fields", kObject, kLedger},    {"differences", kObjects, kLedger},
+                   {"effect", kObject, kLedger},    {"digest", kText, kLedger},
+                   {"names", kObject, kLedger}};
 }
 
 }  // namespace
 
 std::vector<Resource> money_resources() {
-    const std::vector<std::string_view> states{"CLOSED", "APPROVED", "SENT",    "PAID",
-                                               "VOID",   "FAILED",   "RETURNED"};
     const Parameter run{"run", ValueKind::kId, "Payout run"};
     const Parameter payout_run{"payout_run", ValueKind::kId,
                                "The same as run, under the name that rows have"};
@@ -362,12 +349,13 @@ std::vector<Resource> money_resources() {
                  list_runs),
         Resource("run", kReadLedger, "One payout run with the creators that it left out",
                  {run, payout_run},
-                 run_list().columns() + std::vector<Column>{{"skipped", kObjects, kLedger,
-                                                             lists::skipped_list().columns()},
-                                                            {"names", kObject, kLedger}},
+                 run_list().columns() +
+                     Columns{{"skipped", kObjects, kLedger, lists::skipped_list().columns()},
+                             {"names", kObject, kLedger}},
                  show_run),
         Resource("payouts", kOfCreators, "Payouts in the order of closing",
-                 {{"state", ValueKind::kWord, "State", false, states},
+                 {word_parameter("state", "State",
+                                 lists::words_of("CLOSED APPROVED SENT PAID VOID FAILED RETURNED")),
                   run,
                   payout_run,
                   creator_parameter(),

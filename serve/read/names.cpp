@@ -1,10 +1,10 @@
 // The shop, creator, program and payout that parameters name, in the caller's account only.
 #include "core/lists/names.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include "core/rules/account.hpp"
+#include "core/values/lookup.hpp"
 #include "program/cli/cli_values.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
@@ -15,7 +15,7 @@ namespace {
 /// Returns whether the account has a shop that sent nothing yet.
 bool is_registered(const Read& read, const ShopId& shop) {
     const std::vector<store::RegisteredShop> shops = registered_shops(read);
-    return std::ranges::find(shops, shop, &store::RegisteredShop::shop_id) != shops.end();
+    return find_item(shops, shop, &store::RegisteredShop::shop_id) != nullptr;
 }
 
 }  // namespace
@@ -40,6 +40,16 @@ std::vector<ShopRow> shops_of(Read& read) {
         refuse("not_found");
     }
     return shops;
+}
+
+Shops::Shops(Read& read) : rows_(shops_of(read)) {
+    for (const ShopRow& row : rows_) {
+        numbers_.push_back(row.shop);
+    }
+}
+
+const ShopRow* Shops::find(ShopNumber number) const {
+    return find_item(rows_, number, &ShopRow::shop);
 }
 
 Json names_of(Read& read, const std::set<std::string>& ids) {

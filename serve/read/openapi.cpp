@@ -16,72 +16,43 @@ Json text_schema(std::string_view pattern) {
 }
 
 Json schema_of(const Parameter& parameter) {
-    switch (parameter.kind) {
-        case ValueKind::kId:
-            return text_schema(kIdPattern);
-        case ValueKind::kLink:
-            return text_schema(kLinkPattern);
-        case ValueKind::kWireId:
-        case ValueKind::kText:
-            return {{"type", "string"}, {"minLength", 1}, {"maxLength", 1024}};
-        case ValueKind::kTime:
-        case ValueKind::kDay:
-        case ValueKind::kFuture:
-            return {{"type", "string"}, {"format", "date-time"}};
-        case ValueKind::kNumber:
-            return {{"type", "string"}, {"minLength", 1}, {"maxLength", 64}};
-        case ValueKind::kDate:
-            return {{"type", "string"}, {"format", "date"}};
-        case ValueKind::kAmount:
-            return text_schema("^[0-9]{1,15}([.][0-9]{1,6})?$");
-        case ValueKind::kMonth:
-            return text_schema(kMonthPattern);
-        case ValueKind::kMonthEnd:
-            return text_schema(kMonthEndPattern);
-        case ValueKind::kCurrency:
-            return text_schema("^[A-Z]{3}$");
-        case ValueKind::kFlag:
-            return {{"type", "boolean"}};
-        case ValueKind::kVersion:
-            return {{"type", "integer"}, {"minimum", 1}, {"maximum", 4294967295}};
-        case ValueKind::kLimit:
-            return {{"type", "integer"}, {"minimum", 1}, {"maximum", 1000}, {"default", 100}};
-        case ValueKind::kCursor:
-            return {{"type", "string"}, {"minLength", 1}};
-        case ValueKind::kSeconds:
-            return {{"type", "integer"}, {"minimum", 0}, {"maximum", kWaitSecondsMax}};
-        case ValueKind::kMinutes:
-            return {{"type", "integer"}, {"minimum", 1}, {"maximum", kLinkMinutesMax}};
-        case ValueKind::kWord:
-            break;
+    using enum ValueKind;
+    static const Json text{{"type", "string"}, {"minLength", 1}, {"maxLength", 1024}};
+    static const Json time{{"type", "string"}, {"format", "date-time"}};
+    static const std::map<ValueKind, Json> schemas{
+        {kId, text_schema(kIdPattern)},
+        {kLink, text_schema(kLinkPattern)},
+        {kWireId, text},
+        {kText, text},
+        {kTime, time},
+        {kMonth, text_schema(kMonthPattern)},
+        {kMonthEnd, text_schema(kMonthEndPattern)},
+        {kDay, time},
+        {kNumber, {{"type", "string"}, {"minLength", 1}, {"maxLength", 64}}},
+        {kDate, {{"type", "string"}, {"format", "date"}}},
+        {kAmount, text_schema("^[0-9]{1,15}([.][0-9]{1,6})?$")},
+        {kFuture, time},
+        {kCurrency, text_schema("^[A-Z]{3}$")},
+        {kFlag, {{"type", "boolean"}}},
+        {kVersion, {{"type", "integer"}, {"minimum", 1}, {"maximum", 4294967295}}},
+        {kLimit, {{"type", "integer"}, {"minimum", 1}, {"maximum", 1000}, {"default", 100}}},
+        {kCursor, {{"type", "string"}, {"minLength", 1}}},
+        {kSeconds, {{"type", "integer"}, {"minimum", 0}, {"maximum", kWaitSecondsMax}}},
+        {kMinutes, {{"type", "integer"}, {"minimum", 1}, {"maximum", kLinkMinutesMax}}}};
+    if (parameter.kind != kWord) {
+        return schemas.at(parameter.kind);
     }
-    Json words = Json::array();
-    for (const std::string_view word : parameter.words) {
-        words.push_back(word);
-    }
-    return {{"type", "string"}, {"enum", std::move(words)}};
+    return {{"type", "string"},
+            {"enum", Json::list(parameter.words, [](std::string_view word) { return word; })}};
 }
 
 std::string_view type_name(lists::ColumnType type) {
-    switch (type) {
-        case lists::ColumnType::kTexts:
-        case lists::ColumnType::kObjects:
-            return "array";
-        case lists::ColumnType::kInteger:
-            return "integer";
-        case lists::ColumnType::kFlag:
-            return "boolean";
-        case lists::ColumnType::kObject:
-        case lists::ColumnType::kJson:
-            return "object";
-        case lists::ColumnType::kText:
-        case lists::ColumnType::kAmount:
-        case lists::ColumnType::kRate:
-        case lists::ColumnType::kDate:
-        case lists::ColumnType::kTime:
-            break;
-    }
-    return "string";
+    using enum lists::ColumnType;
+    return type == kTexts || type == kObjects ? "array"
+           : type == kObject || type == kJson ? "object"
+           : type == kInteger                 ? "integer"
+           : type == kFlag                    ? "boolean"
+                                              : "string";
 }
 
 Json type_of(const lists::Column& column) {
@@ -162,15 +133,13 @@ Json body_schema(const Resource& resource) {
 }
 
 Json parameters_json(const Resource& resource) {
-    Json list = Json::array();
-    for (const Parameter& parameter : parameters_of(resource)) {
-        list.push_back({{"name", parameter.name},
-                        {"in", "query"},
-                        {"required", parameter.required},
-                        {"description", parameter.description},
-                        {"schema", schema_of(parameter)}});
-    }
-    return list;
+    return Json::list(parameters_of(resource), [](const Parameter& parameter) -> Json {
+        return {{"name", parameter.name},
+                {"in", "query"},
+                {"required", parameter.required},
+                {"description", parameter.description},
+                {"schema", schema_of(parameter)}};
+    });
 }
 
 Json problem_answer(const std::string& description) {

@@ -1,12 +1,10 @@
 // Orders.
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "core/explain/explain.hpp"
 #include "core/ledger/paged_reads.hpp"
 #include "core/lists/names.hpp"
-#include "core/lists/overview.hpp"
 #include "core/lists/places.hpp"
 #include "core/lists/report.hpp"
 #include "core/positions/open_amounts.hpp"
@@ -114,10 +112,7 @@ std::optional<lists::OrderPlace> order_place_of(const Read& read) {
 OrderPage list_orders_by_time(Read& read, const OrderFilter& filter, bool newest_first) {
     constexpr std::size_t kPlacesAtOnce = 128;
     lists::OrderRows rows(read.ledger);
-    std::map<ShopNumber, ShopRow> shops;
-    for (const ShopRow& shop : shops_of(read)) {
-        shops.emplace(shop.shop, shop);
-    }
+    const Shops shops(read);
     lists::OrderListing listing{read.grant.account,  filter.creator, filter.code,
                                 filter.from,         filter.to,      newest_first,
                                 order_place_of(read)};
@@ -130,9 +125,9 @@ OrderPage list_orders_by_time(Read& read, const OrderFilter& filter, bool newest
             if (!limit.admits(place_key(order.key, order.ordered_at), page)) {
                 return false;
             }
-            const auto shop = shops.find(order.key.shop);
-            if (shop != shops.end() && filter.covers(order, read.now, rows.judge())) {
-                found.add(rows.row(shop->second, order, read.now), order);
+            const ShopRow* const shop = shops.find(order.key.shop);
+            if (shop != nullptr && filter.covers(order, read.now, rows.judge())) {
+                found.add(rows.row(*shop, order, read.now), order);
                 limit.add_bytes(order.key.order_id.view().size() * 2 + 1024);
             }
             return true;
@@ -223,11 +218,8 @@ Columns order_lines() {
     return texts(
                "line_item_id sku variant_sku rule rate base refund calculation rounding "
                "explanation") +
-           Columns{{"amount", kAmount, kEveryone},
-                   {"tax", kAmount, kEveryone},
-                   {"quantity", kInteger, kEveryone},
-                   {"in_newest_payload", kFlag, kEveryone},
-                   {"commission", kAmount, kEveryone}};
+           amounts("amount tax") + integers("quantity") + extra("in_newest_payload", kFlag) +
+           amounts("commission");
 }
 
 /// Without who did it, and why.
@@ -235,99 +227,65 @@ Columns order_journal() {
     return texts(
                "node line_item_id command_id creator_id program_id currency debit_account "
                "credit_account reason") +
-           Columns{{"entry", kInteger, kEveryone},
-                   {"event_seq", kInteger, kEveryone},
-                   {"amount", kAmount, kEveryone},
-                   {"accounting_date", kTime, kEveryone},
-                   {"recorded_at", kTime, kEveryone}};
+           integers("entry event_seq") + amounts("amount") + times("accounting_date recorded_at");
 }
 
 Columns order_payouts() {
-    return texts("payout_id node state creator_id program_id currency") +
-           Columns{{"amount", kAmount, kEveryone},
-                   {"closed_at", kTime, kEveryone},
-                   {"sent_at", kTime, kEveryone},
-                   {"ended_at", kTime, kEveryone},
-                   {"items", kObjects, kEveryone,
-                    texts("line_item_id kind") + Columns{{"amount", kAmount, kEveryone}}}};
+    return texts("payout_id node state creator_id program_id currency") + amounts("amount") +
+           times("closed_at sent_at ended_at") +
+           extra("items", kObjects, texts("line_item_id kind") + amounts("amount"));
 }
 
 Columns attribution() {
     return texts("creator_id program_id explanation") +
-           Columns{{"candidates", kObjects, kEveryone,
-                    texts("type source creator_id program_id link_id explanation") +
-                        Columns{{"clicked_at", kTime, kEveryone}, {"won", kFlag, kEveryone}}}};
+           extra("candidates", kObjects,
+                 texts("type source creator_id program_id link_id explanation") +
+                     times("clicked_at") + extra("won", kFlag));
 }
 
 Columns order_members() {
-    return {{"answer", kObject, kEveryone,
-             texts("status sentence next_step command") +
-                 columns_of(kTime, kEveryone, "since next_at")},
-            {"order_id", kText, kEveryone},
-            {"shop_id", kText, kEveryone},
-            {"account_id", kText, kEveryone},
-            {"currency", kText, kEveryone},
-            {"amount", kAmount, kEveryone},
-            {"tax", kAmount, kEveryone},
-            {"shipping", kAmount, kEveryone},
-            {"refund_amount", kAmount, kEveryone},
-            {"refund_tax", kAmount, kEveryone},
-            {"ordered_at", kTime, kEveryone},
-            {"last_updated_at", kTime, kEveryone},
-            {"cancelled_at", kTime, kEveryone},
-            {"commission_amount", kAmount, kEveryone},
-            {"duplicates", kInteger, kEveryone},
-            {"device", kText, kEveryone},
-            {"codes", kTexts, kEveryone},
-            {"numbers", kTexts, kEveryone},
-            {"blocked_by", kTexts, kEveryone},
-            {"events", kObjects, kEveryone,
-             texts("node topic version decision trace explanation") +
-                 Columns{{"event_seq", kInteger, kEveryone},
-                         {"received_at", kTime, kEveryone},
-                         {"anomalies", kTexts, kEveryone},
-                         {"source", kObject, kEveryone, texts("kind")}}},
-            {"refunds", kObjects, kEveryone,
-             texts("refund_line_item_id line_item_id version explanation") +
-                 Columns{{"amount", kAmount, kEveryone},
-                         {"tax", kAmount, kEveryone},
-                         {"quantity", kInteger, kEveryone},
-                         {"counts", kFlag, kEveryone}}},
-            {"attribution", kObject, kEveryone, attribution()},
-            {"lines", kObjects, kEveryone, order_lines()},
-            {"journal", kObjects, kEveryone, order_journal()},
-            {"accruals", kObjects, kEveryone,
-             texts("creator_id program_id currency explanation") +
-                 columns_of(kAmount, kEveryone, "accrued manual allocated")},
-            {"payouts", kObjects, kEveryone, order_payouts()},
-            {"names", kObject, kEveryone}};
+    return extra("answer", kObject,
+                 texts("status sentence next_step command") + times("since next_at")) +
+           texts("order_id shop_id account_id currency") +
+           amounts("amount tax shipping refund_amount refund_tax") +
+           times("ordered_at last_updated_at cancelled_at") + amounts("commission_amount") +
+           integers("duplicates") + texts("device") +
+           columns_of(kTexts, kEveryone, "codes numbers blocked_by") +
+           extra("events", kObjects,
+                 texts("node topic version decision trace explanation") + integers("event_seq") +
+                     times("received_at") + extra("anomalies", kTexts) +
+                     extra("source", kObject, texts("kind"))) +
+           extra("refunds", kObjects,
+                 texts("refund_line_item_id line_item_id version explanation") +
+                     amounts("amount tax") + integers("quantity") + extra("counts", kFlag)) +
+           extra("attribution", kObject, attribution()) + extra("lines", kObjects, order_lines()) +
+           extra("journal", kObjects, order_journal()) +
+           extra("accruals", kObjects,
+                 texts("creator_id program_id currency explanation") +
+                     amounts("accrued manual allocated")) +
+           extra("payouts", kObjects, order_payouts()) + extra("names", kObject);
 }
 
 }  // namespace
 
 std::vector<Resource> order_resources() {
-    const std::vector<std::string_view> statuses{"waiting",   "pending",   "blocked",
-                                                 "payable",   "in_payout", "paid",
-                                                 "cancelled", "rejected",  "detached"};
     return {Resource("orders", kReadOrders, "Orders with creator and commission",
                      {shop_parameter(),
                       creator_parameter(),
                       program_parameter(),
                       {"code", ValueKind::kText, "Discount code of the order"},
-                      {"status", ValueKind::kWord, "Status", false, statuses},
+                      word_parameter("status", "Status",
+                                     lists::words_of("waiting pending blocked payable in_payout "
+                                                     "paid cancelled rejected detached")),
                       {"attributed", ValueKind::kFlag, "Whether the order has a creator"},
                       {"blocked", ValueKind::kFlag,
                        "true: only orders that a hold or anomaly of their own blocks"},
                       {"from", ValueKind::kTime, "Ordered at this time or later (RFC 3339)"},
                       {"to", ValueKind::kTime, "Ordered before this time (RFC 3339)"},
-                      {"sort",
-                       ValueKind::kWord,
-                       "Order of the rows (default: id, by shop)",
-                       false,
-                       {"-ordered_at", "ordered_at", "id"}}},
+                      word_parameter("sort", "Order of the rows (default: id, by shop)",
+                                     {"-ordered_at", "ordered_at", "id"})},
                      lists::order_list().columns(), list_orders, kCsv,
-                     {{"names", kObject, kEveryone},
-                      {"codes", kObjects, kEveryone, {{"codes", kTexts, kEveryone}}}}),
+                     extra("names", kObject) + extra("codes", kObjects, extra("codes", kTexts))),
             Resource("order", kReadOrders,
                      "One order, explained from its events to its journal entries",
                      {shop_parameter(true), {"order", ValueKind::kWireId, "Order", true}},

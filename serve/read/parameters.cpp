@@ -1,8 +1,8 @@
 #include <simdjson.h>
 
-#include <algorithm>
 #include <set>
 
+#include "core/values/lookup.hpp"
 #include "program/cli/cli_values.hpp"
 #include "serve/read/lists.hpp"
 
@@ -48,15 +48,7 @@ std::string check_future(std::string_view text, Timestamp now) {
 }
 
 std::string check_word(std::string_view text, const std::vector<std::string_view>& words) {
-    if (std::find(words.begin(), words.end(), text) != words.end()) {
-        return {};
-    }
-    std::string message = "expected one of";
-    for (const char* separator = " "; const std::string_view word : words) {
-        message += separator + std::string(word);
-        separator = ", ";
-    }
-    return message;
+    return has_item(words, text) ? "" : "expected one of " + joined(words, ", ");
 }
 
 /// Returns what is wrong with the value, or an empty text. No stored text has other bytes.
@@ -123,8 +115,8 @@ void check_interval(const Arguments& arguments, std::string_view from, std::stri
 }  // namespace
 
 std::optional<std::string> Arguments::text(std::string_view name) const {
-    const auto found = values_.find(name);
-    return found == values_.end() ? std::nullopt : std::optional(found->second);
+    const std::string* const value = find_value(values_, name);
+    return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
 std::optional<Timestamp> Arguments::time(std::string_view name) const {
@@ -158,11 +150,8 @@ std::vector<Parameter> parameters_of(const Resource& resource) {
                        "`next` of a list in `cut`, which the answer had no room for"});
     }
     if (resource.has(kCsv)) {
-        all.push_back({"format",
-                       ValueKind::kWord,
-                       "Format of the answer (default: json)",
-                       false,
-                       {"json", "csv"}});
+        all.push_back(
+            word_parameter("format", "Format of the answer (default: json)", {"json", "csv"}));
     }
     return all;
 }
@@ -178,8 +167,8 @@ Arguments check_parameters(const std::vector<Parameter>& known,
     };
     for (std::size_t i = 0; i < given.size(); ++i) {
         const auto& [name, value] = given[i];
-        const auto found = std::ranges::find(known, name, &Parameter::name);
-        if (found == known.end()) {  // named by its place, because it was sent
+        const Parameter* const found = find_item(known, name, &Parameter::name);
+        if (found == nullptr) {  // named by its place, because it was sent
             fault("#" + std::to_string(i + 1), "this path has no such parameter");
         } else if (!seen.insert(name).second) {
             if (!wrong.contains(name)) {

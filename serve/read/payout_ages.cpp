@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/ledger/list_rows.hpp"
-#include "core/lists/payouts.hpp"
 #include "core/lists/places.hpp"
 #include "core/lists/report.hpp"
 #include "serve/read/lists.hpp"
@@ -191,7 +190,7 @@ Resource payout_age_resource() {
         "Unfinished payouts by state and age, and those that wait for a person: failed or "
         "returned and not paid since, or sent over seven days ago",
         {}, payout_age_list().columns(), list_payout_ages, kPlain,
-        {{"waiting", kObjects, kEveryone}, {"waiting_count", kInteger, kEveryone}});
+        extra("waiting", kObjects) + integers("waiting_count"));
 }
 
 }  // namespace sluice::serve

@@ -102,13 +102,11 @@ Json held_rows(Read& read, const std::vector<lists::Row>& rows) {
     read.ledger.scan(first, {1, 1}, [&](const CreatorHold& hold) {
         holds.emplace(names.shown(hold.account, hold.creator).str(), hold.program.str());
     });
-    Json list = Json::array();
-    for (const lists::Row& row : rows) {
+    return Json::list(rows, [&holds](const lists::Row& row) {
         const std::string creator = lists::creator_list().cell(row, "creator_id").cell();
         const std::string program = lists::creator_list().cell(row, "program_id").cell();
-        list.push_back(holds.contains({creator, ""}) || holds.contains({creator, program}));
-    }
-    return list;
+        return holds.contains({creator, ""}) || holds.contains({creator, program});
+    });
 }
 
 /// Returns for each row what its creator is owed in the row's program, by currency.
@@ -137,11 +135,7 @@ Json balances_of_rows(Read& read, const std::vector<lists::Row>& rows) {
                         {"blocked", row.blocked.to_string()},
                         {"payable", row.payable.to_string()}});
     }
-    Json all = Json::array();
-    for (const lists::Row& row : rows) {
-        all.push_back(lists.at(key_of(row)));
-    }
-    return all;
+    return Json::list(rows, [&](const lists::Row& row) { return lists.at(key_of(row)); });
 }
 
 /// Adds what the next close does with the creator's payable amounts, and when what is pending
@@ -286,66 +280,45 @@ Answer make_creator_link(Read& read) {
     const PageToken token{TokenId(read.caller.name), creator, read.now.seconds,
                           read.now.seconds + seconds, random_hex(kRandomBytes)};
     const std::string text = read.links->signer.sign(token);
-    Answer answer;
-    answer.body = Json{{"url", read.links->address + "#" + text},
-                       {"token", text},
-                       {"expires_at", Timestamp{token.expires, 0}.to_string()},
-                       {"creator_id", shown_id(read.ledger, read.grant.account, creator).str()}}
-                      .compact();
-    answer.logged = creator.str() + "/" + token.random;
-    return answer;
+    const Json shown{{"url", read.links->address + "#" + text},
+                     {"token", text},
+                     {"expires_at", Timestamp{token.expires, 0}.to_string()},
+                     {"creator_id", shown_id(read.ledger, read.grant.account, creator).str()}};
+    return {.body = shown.compact(), .logged = creator.str() + "/" + token.random};
 }
 
 Json show_me(Read& read) {
-    Json accounts = Json::array();
-    for (const Grant& grant : read.caller.grants) {
-        accounts.push_back(grant_object(grant));
-    }
     const bool is_one = read.caller.grants.size() == 1;
     return {{"user", read.caller.is_user ? Json(read.caller.name) : Json()},
             {"token_id", read.caller.is_user ? Json() : Json(read.caller.name)},
             {"role", is_one ? Json(to_string(read.caller.grants.front().role)) : Json()},
             {"scopes", is_one ? Json(cli::scope_names(read.caller.grants.front().scopes)) : Json()},
-            {"accounts", std::move(accounts)},
+            {"accounts", Json::list(read.caller.grants, grant_object)},
             {"limit", read.worker.rate_limit}};
 }
 
 Columns me_members() {
-    return {{"user", kText, kEveryone},
-            {"token_id", kText, kEveryone},
-            {"role", kText, kEveryone},
-            {"scopes", kTexts, kEveryone},
-            {"accounts", kObjects, kEveryone,
-             texts("account_id role") + Columns{{"scopes", kTexts, kEveryone}}},
-            {"limit", kText, kEveryone}};
+    return texts("user token_id role") + extra("scopes", kTexts) +
+           extra("accounts", kObjects, texts("account_id role") + extra("scopes", kTexts)) +
+           texts("limit");
 }
 
 Columns creator_members() {
-    return {{"creator_id", kText, kEveryone},
-            {"account_id", kText, kEveryone},
-            {"name", kText, kEveryone},
-            {"payee", kText, kPayee},
-            {"payee_since", kTime, kLedger},
-            {"aliases", kTexts, kEveryone},
-            {"programs", kObjects, kEveryone, lists::own_membership_list().columns()},
-            {"holds", kObjects, kEveryone, lists::own_hold_list().columns()},
-            {"balances", kObjects, kLedger, lists::balance_list().columns()},
-            {"next_closes", kObjects, kLedger},
-            {"clearing", kObjects, kLedger},
-            {"payee_changes", kObjects, kLedger, lists::payee_change_list().columns()},
-            {"months", kObjects, kLedger},
-            {"click_months", kObjects, kEveryone,
-             texts("month") + columns_of(kInteger, kEveryone, "clicks devices orders") +
-                 Columns{{"conversion", kRate, kEveryone}}},
-            {"links", kObjects, kEveryone, lists::link_list().columns()},
-            {"payouts", kObjects, kLedger, lists::payout_list().columns()}};
-}
-
-Columns creator_link_members() {
-    return {{"url", kText, kEveryone},
-            {"token", kText, kEveryone},
-            {"expires_at", kTime, kEveryone},
-            {"creator_id", kText, kEveryone}};
+    return texts("creator_id account_id name") +
+           Columns{{"payee", kText, kPayee},
+                   {"payee_since", kTime, kLedger},
+                   {"aliases", kTexts, kEveryone},
+                   {"programs", kObjects, kEveryone, lists::own_membership_list().columns()},
+                   {"holds", kObjects, kEveryone, lists::own_hold_list().columns()},
+                   {"balances", kObjects, kLedger, lists::balance_list().columns()}} +
+           columns_of(kObjects, kLedger, "next_closes clearing") +
+           Columns{
+               {"payee_changes", kObjects, kLedger, lists::payee_change_list().columns()},
+               {"months", kObjects, kLedger},
+               {"click_months", kObjects, kEveryone,
+                texts("month") + integers("clicks devices orders") + extra("conversion", kRate)},
+               {"links", kObjects, kEveryone, lists::link_list().columns()},
+               {"payouts", kObjects, kLedger, lists::payout_list().columns()}};
 }
 
 }  // namespace
@@ -362,11 +335,10 @@ std::vector<Resource> people_resources() {
             "creators", kReadOrders, "Members of programs with their codes, by program and creator",
             {program_parameter(),
              {"q", ValueKind::kText, "Beginning of the id or name"},
-             {"sort",
-              ValueKind::kWord,
-              "Order of the rows (default: id); -earned needs read_ledger, or the role support",
-              false,
-              {"id", "-earned"}}},
+             word_parameter("sort",
+                            "Order of the rows (default: id); -earned needs read_ledger, or the "
+                            "role support",
+                            {"id", "-earned"})},
             lists::creator_list().columns(), list_creators, kCsv,
             {{"held", kObjects, kEveryone}, {"balances", kObjects, kLedger}}),
         Resource("creator", kReadOrders,
@@ -376,16 +348,16 @@ std::vector<Resource> people_resources() {
             "creator-link", kCreatorPages, "A link to one creator's page, which counts for minutes",
             {creator_parameter(true),
              {"minutes", ValueKind::kMinutes, "Minutes that it counts, 1 to 60 (default: 15)"}},
-            creator_link_members(), make_creator_link, kUnpaged | kMakesLink),
+            texts("url token") + times("expires_at") + texts("creator_id"), make_creator_link,
+            kUnpaged | kMakesLink),
         Resource("programs", kReadOrders, "Programs", {}, lists::program_list().columns(),
                  list_programs),
-        Resource(
-            "program", kReadOrders, "One program with its rules, and the account's policy",
-            {program_parameter(true),
-             {"version", ValueKind::kVersion, "Version (default: the current one)"}},
-            lists::program_list().columns() +
-                std::vector<Column>{{"policy", kObject, kEveryone, lists::policy_list().columns()}},
-            show_program),
+        Resource("program", kReadOrders, "One program with its rules, and the account's policy",
+                 {program_parameter(true),
+                  {"version", ValueKind::kVersion, "Version (default: the current one)"}},
+                 lists::program_list().columns() +
+                     extra("policy", kObject, lists::policy_list().columns()),
+                 show_program),
         Resource("program/versions", kReadOrders, "Versions of a program, the newest first",
                  {program_parameter(true)}, lists::program_list().columns(),
                  list_program_versions)};

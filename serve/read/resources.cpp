@@ -1,7 +1,6 @@
-#include <algorithm>
-
 #include "core/ledger/account_rows.hpp"
 #include "core/lists/plain_lists.hpp"
+#include "core/values/lookup.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 
@@ -13,10 +12,6 @@ Columns columns_of(lists::ColumnType type, lists::Scope scope, std::string_view 
         columns.emplace_back(name, type, scope);
     }
     return columns;
-}
-
-Columns texts(std::string_view names) {
-    return columns_of(lists::ColumnType::kText, lists::Scope::kEveryone, names);
 }
 
 // ---- Plain lists --------------------------------------------------------------------------------
@@ -70,8 +65,7 @@ Columns all_columns(const lists::PlainList& list) {
     Columns columns = list.columns();
     for (const lists::Column& column :
          list.history == nullptr ? Columns() : list.history->columns()) {
-        if (std::ranges::find(list.columns(), column.name, &lists::Column::name) ==
-            list.columns().end()) {
+        if (find_item(list.columns(), column.name, &lists::Column::name) == nullptr) {
             columns.push_back(column);
         }
     }
@@ -128,8 +122,8 @@ const std::vector<Resource>& resources() {
             list.insert(list.end(), more.begin(), more.end());
         }
         for (const lists::PlainList* const one : lists::plain_lists()) {
-            const auto found = std::ranges::find(list, one->resource, &Resource::path);
-            if (!one->resource.empty() && found == list.end()) {
+            if (!one->resource.empty() &&
+                find_item(list, one->resource, &Resource::path) == nullptr) {
                 list.push_back(plain_resource(*one));
             }
         }
@@ -139,9 +133,7 @@ const std::vector<Resource>& resources() {
 }
 
 const Resource* find_resource(std::string_view path) {
-    const auto& all = resources();
-    const auto found = std::ranges::find(all, path, &Resource::path);
-    return found == all.end() ? nullptr : &*found;
+    return find_item(resources(), path, &Resource::path);
 }
 
 }  // namespace sluice::serve

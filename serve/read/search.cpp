@@ -1,6 +1,5 @@
 // Search: what a text names: exact hits first, then what begins with the text, then what has it
 // inside an id or name.
-#include <algorithm>
 #include <set>
 
 #include "core/ledger/command_rows.hpp"
@@ -82,8 +81,8 @@ public:
                 {kind, id, std::move(shop), sentence, std::move(creator), match}));
         }
     }
-    /// Notes what was looked at.
-    void looked_at(std::string what) { searched_.push_back(Json(std::move(what))); }
+    /// Notes what was compared with the text.
+    void note_searched(std::string what) { searched_.push_back(Json(std::move(what))); }
     /// @param commission  What the order was found by, or nothing if that is not its commission.
     void add_order(const char* match, const ShopRow& shop, const OrderState& order,
                    const std::optional<Money>& commission = std::nullopt) {
@@ -137,27 +136,7 @@ private:
     Page page_;
 };
 
-/// The account's shops, which are read once.
-class Shops {
-public:
-    explicit Shops(Read& read) : rows_(shops_of(read)) {
-        for (const ShopRow& row : rows_) {
-            numbers_.push_back(row.shop);
-        }
-    }
-    /// By shop id.
-    [[nodiscard]] const std::vector<ShopNumber>& numbers() const noexcept { return numbers_; }
-    [[nodiscard]] const ShopRow* find(ShopNumber number) const {
-        const auto found = std::ranges::find(rows_, number, &ShopRow::shop);
-        return found == rows_.end() ? nullptr : &*found;
-    }
-
-private:
-    std::vector<ShopRow> rows_;
-    std::vector<ShopNumber> numbers_;
-};
-
-/// Adds those of the orders that the ledger has. They are read together.
+/// Adds the orders that the ledger has. They are read together.
 void add_orders(const char* match, Read& read, const Shops& shops,
                 const std::vector<OrderKey>& keys, Hits& hits) {
     read.ledger.expect_orders(keys);
@@ -187,7 +166,7 @@ void find_orders(Read& read, const Shops& shops, const std::string& text, bool e
     add_orders(kExact, read, shops, keys, hits);
 }
 
-/// Orders that people call so.
+/// Orders with this number.
 void find_order_numbers(Read& read, const Shops& shops, const std::string& text, Hits& hits) {
     if (!is_order_number(text)) {
         return;
@@ -242,8 +221,8 @@ void find_amount(Read& read, const Shops& shops, const Money& money, Hits& hits)
         }
         return !hits.is_full();
     });
-    hits.looked_at("amounts and commissions of the newest " + std::to_string(kOrdersMax) +
-                   " orders");
+    hits.note_searched("amounts and commissions of the newest " + std::to_string(kOrdersMax) +
+                       " orders");
 }
 
 /// Payouts with the amount, or with the text in their bank reference.
@@ -264,8 +243,8 @@ void find_payouts(Read& read, const std::optional<Money>& money, const TextPart&
     for (const Payout& payout : found) {
         hits.add_payout(money ? kByAmount : kReference, payout);
     }
-    hits.looked_at(std::string(money ? "amounts" : "bank references") + " of the newest " +
-                   std::to_string(kPayoutsMax) + " payouts");
+    hits.note_searched(std::string(money ? "amounts" : "bank references") + " of the newest " +
+                       std::to_string(kPayoutsMax) + " payouts");
 }
 
 void find_creators(Read& read, const std::string& text, bool exact, Hits& hits) {
@@ -432,15 +411,15 @@ Page search(Read& read) {
     find_shops_and_programs(read, text, part, hits);
     find_creators(read, text, false, hits);
     find_orders(read, shops, text, false, hits);
-    hits.looked_at(
+    hits.note_searched(
         "ids and numbers of orders, ids of creators, links, shops and programs, and discount "
         "codes");
     if (part.is_long_enough() && !hits.is_full()) {
         find_people(read, part, hits);
         find_link_parts(read, text, part, hits);
         find_order_parts(read, shops, part, hits);
-        hits.looked_at("parts of names, of codes and links, and of the newest " +
-                       std::to_string(kOrderIdsMax) + " order ids");
+        hits.note_searched("parts of names, of codes and links, and of the newest " +
+                           std::to_string(kOrderIdsMax) + " order ids");
     }
     if (money && !hits.is_full()) {
         find_amount(read, shops, *money, hits);

@@ -11,6 +11,7 @@
 #include "core/ledger/paged_reads.hpp"
 #include "core/lists/report.hpp"
 #include "core/lists/silence.hpp"
+#include "core/values/lookup.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 
@@ -46,8 +47,8 @@ public:
         return of(shop, devices_).value_or(lists::DeviceCount());
     }
     [[nodiscard]] std::uint64_t dead_letters(const ShopId& shop) const {
-        const auto found = dead_.find(shop.str());
-        return found == dead_.end() ? 0 : found->second.others + found->second.privacy_requests;
+        const DeadCount* const letters = find_value(dead_, shop.str());
+        return letters == nullptr ? 0 : letters->others + letters->privacy_requests;
     }
 
 private:
@@ -57,9 +58,9 @@ private:
     template <class Value>
     [[nodiscard]] std::optional<Value> of(const ShopId& shop,
                                           const std::map<ShopNumber, Value>& values) const {
-        const auto number = numbers_.find(shop);
-        const auto known = number == numbers_.end() ? values.end() : values.find(number->second);
-        return known == values.end() ? std::nullopt : std::optional(known->second);
+        const ShopNumber* const number = find_value(numbers_, shop);
+        const Value* const known = number == nullptr ? nullptr : find_value(values, *number);
+        return known == nullptr ? std::nullopt : std::optional(*known);
     }
 
     std::map<ShopId, ShopNumber> numbers_;
@@ -87,27 +88,19 @@ Json devices_json(const ShopId& shop, const lists::DeviceCount& count) {
 
 /// Returns the ids before and after an order that the shops may not have.
 Json nearest_orders(Read& read, const OrderId& id) {
-    std::map<ShopNumber, std::string> names;
-    std::vector<ShopNumber> shops;
-    for (const ShopRow& shop : shops_of(read)) {
-        names.emplace(shop.shop, shop.shop_id.str());
-        shops.push_back(shop.shop);
-    }
+    const Shops shops(read);
     Json list = Json::array();
     for (const OrderNeighbours& one :
-         paged(read.ledger).neighbours(read.grant.account, shops, id)) {
+         paged(read.ledger).neighbours(read.grant.account, shops.numbers(), id)) {
         for (const std::optional<OrderId>& order : {one.before, one.after}) {
             if (order) {
-                list.push_back({{"shop_id", names.at(one.shop)}, {"order_id", order->str()}});
+                list.push_back(
+                    {{"shop_id", shops.find(one.shop)->shop_id.str()}, {"order_id", order->str()}});
             }
         }
     }
     return list;
 }
-
-}  // namespace
-
-namespace {
 
 /// A registered shop, and what it has sent.
 struct ShopOf {
@@ -128,22 +121,10 @@ const List<ShopOf>& shop_list() {
          [](Of of) -> Value { return of.shop.created_at.to_string(); }},
         {"last_event_at", kTime, kEveryone,
          [](Of of) { return of.silence ? Value(of.silence->last_event) : Value(); }},
-        {"silence",
-         kObject,
-         kEveryone,
-         {{"state", kText, kEveryone},
-          {"sentence", kText, kEveryone},
-          {"silent", kInteger, kEveryone},
-          {"usual", kInteger, kEveryone},
-          {"limit", kInteger, kEveryone}},
+        {"silence", kObject, kEveryone, texts("state sentence") + integers("silent usual limit"),
          [](Of of) -> Value { return lists::silence_json(of.shop.shop_id, of.silence, of.now); }},
         {"dead_letters", kInteger, kEveryone, [](Of of) -> Value { return of.dead_letters; }},
-        {"devices",
-         kObject,
-         kEveryone,
-         {{"orders", kInteger, kEveryone},
-          {"with_device", kInteger, kEveryone},
-          {"sentence", kText, kEveryone}},
+        {"devices", kObject, kEveryone, integers("orders with_device") + texts("sentence"),
          [](Of of) -> Value { return devices_json(of.shop.shop_id, of.devices); }}};
     return list;
 }

@@ -6,8 +6,9 @@
 #include <utility>
 
 #include "core/lists/names.hpp"
+#include "core/values/lookup.hpp"
 #include "program/cli/cli_values.hpp"
-#include "serve/read/cursor.hpp"
+#include "serve/read/build.hpp"
 #include "serve/read/lists.hpp"
 
 namespace sluice::serve {
@@ -44,7 +45,7 @@ std::string escaped(std::string_view text) {
 /// Returns the name of a column in words: `paid out`.
 std::string label_of(std::string_view name) {
     std::string label(name);
-    std::replace(label.begin(), label.end(), '_', ' ');
+    std::ranges::replace(label, '_', ' ');
     return label;
 }
 
@@ -58,10 +59,7 @@ std::string_view class_of(std::string_view name) {
                                                        "paid_out", "closing", "orders"};
     constexpr std::array<std::string_view, 4> kWords{kAccountingDate, "currency", "ledger_account",
                                                      "reason"};
-    const auto is_in = [name](const auto& names) {
-        return std::find(names.begin(), names.end(), name) != names.end();
-    };
-    return is_in(kAmounts) ? " class=\"n\"" : is_in(kWords) ? " class=\"w\"" : "";
+    return has_item(kAmounts, name) ? " class=\"n\"" : has_item(kWords, name) ? " class=\"w\"" : "";
 }
 
 void add_cell(std::string& html, std::string_view name, const Json& value) {
@@ -90,8 +88,8 @@ void add_table(std::string& html, std::string_view title, const Json& rows) {
     const std::vector<std::string>& names = rows.items().front().names();
     std::vector<std::size_t> shown;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        if (std::any_of(rows.items().begin(), rows.items().end(),
-                        [i](const Json& row) { return !row.items()[i].is_null(); })) {
+        if (std::ranges::any_of(rows.items(),
+                                [i](const Json& row) { return !row.items()[i].is_null(); })) {
             shown.push_back(i);
         }
     }
@@ -113,21 +111,21 @@ void add_table(std::string& html, std::string_view title, const Json& rows) {
 }
 
 /// Adds which postings are missing, and the link to them.
-void add_rest(std::string& html, Json& statement, const std::string& target) {
+void add_rest(std::string& html, Json& statement, const Arguments& arguments) {
     for (Json mark : std::as_const(statement["cut"]).items()) {
         if (mark["member"].cell() == "rows" && !mark["next"].is_null()) {
             html += "<p>This page has " + mark["shown"].cell() + " of " + mark["total"].cell() +
-                    " postings. <a href=\"" + escaped(target + "&after=" + mark["next"].cell()) +
+                    " postings. <a href=\"" +
+                    escaped(next_target("statement", arguments, mark["next"].cell())) +
                     "\">The next ones</a></p>";
         }
     }
 }
 
-Answer statement_html(Json statement, const std::string& target) {
+Answer statement_html(Json statement, const Arguments& arguments) {
     const std::string title =
         "Statement of " + statement["creator_id"].cell() + ", " + statement["month"].cell();
-    Answer answer;
-    answer.type = "text/html; charset=utf-8";
+    Answer answer{.type = "text/html; charset=utf-8"};
     answer.body =
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">"
         "<meta name=\"viewport\" content=\"width=device-width\"><title>" +
@@ -136,7 +134,7 @@ Answer statement_html(Json statement, const std::string& target) {
         escaped(statement["status"].cell()) + ". Dates are UTC.</p>";
     add_table(answer.body, "Sums", statement["sums"]);
     add_table(answer.body, "Postings", statement["rows"]);
-    add_rest(answer.body, statement, target);
+    add_rest(answer.body, statement, arguments);
     add_table(answer.body, "Payouts", statement["payouts"]);
     answer.body += "</body></html>\n";
     answer.with("Content-Security-Policy",
@@ -145,25 +143,11 @@ Answer statement_html(Json statement, const std::string& target) {
     return answer;
 }
 
-/// Returns path and parameters of this request, without the page's own.
-std::string target_of(const Read& read, std::string_view path) {
-    std::string target = "/v1/" + std::string(path);
-    for (char separator = '?'; const auto& [name, value] : read.arguments.all()) {
-        if (name != "after") {
-            target += separator + name + "=" + encoded(value);
-            separator = '&';
-        }
-    }
-    return target;
-}
-
 /// Writes the lines after the cursor's, as many as an answer has room for.
 Answer statement_csv(const Read& read, const lists::StatementPage& page) {
     const std::uint64_t first = read.after ? key_number(*read.after) : 0;
     std::uint64_t line = 0, next = 0;
-    Answer answer;
-    answer.type = "text/csv; charset=utf-8; header=present";
-    answer.body = csv_head(lists::statement_csv_columns());
+    Answer answer{.type = std::string(kCsvType), .body = csv_head(lists::statement_csv_columns())};
     EachRow lines([&](const lists::Row& row) {
         if (line++ < first || next != 0) {
             return;
@@ -172,15 +156,15 @@ Answer statement_csv(const Read& read, const lists::StatementPage& page) {
             next = line - 1;
             return;
         }
-        for (const Json& cell : row) {
-            answer.body += (&cell == row.data() ? "" : ",") + lists::csv_field(cell.cell());
-        }
-        answer.body += '\n';
+        answer.body +=
+            joined(row, ",", [](const Json& cell) { return lists::csv_field(cell.cell()); }) + "\n";
     });
     page.write_csv(lines);
     if (next != 0) {
-        answer.with("Link", "<" + target_of(read, "statement") + "&after=" +
-                                read.cursor_of(std::to_string(next)) + ">; rel=\"next\"");
+        answer.with(
+            "Link",
+            "<" + next_target("statement", read.arguments, read.cursor_of(std::to_string(next))) +
+                ">; rel=\"next\"");
     }
     return answer;
 }
@@ -195,25 +179,21 @@ Answer show_statement(Read& read) {
         return statement_csv(read, page);
     }
     Json statement = page.object();
-    Answer answer;
-    answer.body = fitted(read, statement);
+    Answer answer{.body = fitted(read, statement)};
     return read.arguments.is("format", "html")
-               ? statement_html(std::move(statement), target_of(read, "statement"))
+               ? statement_html(std::move(statement), read.arguments)
                : answer;
 }
 
 }  // namespace
 
 std::vector<Resource> statement_resources() {
-    return {Resource("statement", kOfCreators, "One creator's month",
-                     {creator_parameter(true),
-                      {"month", ValueKind::kMonth, "Month in UTC, such as 2026-01", true},
-                      {"format",
-                       ValueKind::kWord,
-                       "Format of the answer (default: json)",
-                       false,
-                       {"json", "csv", "html"}}},
-                     lists::statement_members(), show_statement)};
+    return {Resource(
+        "statement", kOfCreators, "One creator's month",
+        {creator_parameter(true),
+         {"month", ValueKind::kMonth, "Month in UTC, such as 2026-01", true},
+         word_parameter("format", "Format of the answer (default: json)", {"json", "csv", "html"})},
+        lists::statement_members(), show_statement)};
 }
 
 }  // namespace sluice::serve

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <ranges>
 
 #include "core/ledger/paged_reads.hpp"
 #include "core/lists/approvals.hpp"
@@ -27,9 +28,9 @@ constexpr std::size_t kOrdersReadMax = 2000;
 constexpr std::int64_t kWeeks = 4;
 constexpr std::int64_t kDaysOfWeek = 7;
 
-std::string day_text(Timestamp at) {
+std::string day_text(Timestamp first, std::size_t days_later = 0) {
     constexpr std::size_t kDateBytes = 10;
-    return at.to_string().substr(0, kDateBytes);
+    return first.plus_days(static_cast<std::int64_t>(days_later)).to_string().substr(0, kDateBytes);
 }
 
 /// Days of the view, by `now`.
@@ -308,9 +309,8 @@ private:
         if (const auto given = Currency::parse(read_.arguments.text("currency").value_or(""))) {
             return given;
         }
-        const auto most = std::max_element(
-            figures_.begin(), figures_.end(),
-            [](const auto& a, const auto& b) { return is_more(b.second, a.second); });
+        const auto most = std::ranges::max_element(
+            figures_, [](const auto& a, const auto& b) { return is_more(b.second, a.second); });
         return most == figures_.end() ? std::nullopt : std::optional(most->first);
     }
 
@@ -345,21 +345,18 @@ private:
         for (const auto& [currency, sums] : figures_) {
             sorted.emplace_back(currency, &sums);
         }
-        std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
-            return is_more(*a.second, *b.second);
+        std::ranges::stable_sort(
+            sorted, [](const auto& a, const auto& b) { return is_more(*a.second, *b.second); });
+        return Json::list(sorted, [](const auto& one) -> Json {
+            return {{"currency", one.first.code()}, {"owed", one.second->owed.to_string()}};
         });
-        Json list = Json::array();
-        for (const auto& [currency, sums] : sorted) {
-            list.push_back({{"currency", currency.code()}, {"owed", sums->owed.to_string()}});
-        }
-        return list;
     }
 
     /// Returns the creators who earned most this month.
     [[nodiscard]] Json creators_json(const Figures& sums) const {
         using Earner = std::pair<CreatorId, std::pair<Decimal, Decimal>>;
         std::vector<Earner> earners(sums.by_creator.begin(), sums.by_creator.end());
-        std::stable_sort(earners.begin(), earners.end(), [](const Earner& a, const Earner& b) {
+        std::ranges::stable_sort(earners, [](const Earner& a, const Earner& b) {
             return b.second.first < a.second.first;
         });
         earners.resize(std::min(earners.size(), kListed));
@@ -427,61 +424,43 @@ private:
     }
 
     [[nodiscard]] Json days_json(const Figures& sums) const {
-        Json days = Json::array();
-        for (std::size_t day = 0; day < kDays; ++day) {
-            const Timestamp at = days_.first_bar.plus_days(static_cast<std::int64_t>(day));
-            days.push_back({{"day", day_text(at)},
-                            {"earned", sums.earned[day].to_string()},
-                            {"adjusted", sums.adjusted[day].to_string()}});
-        }
-        return days;
+        return Json::list(std::views::iota(std::size_t{0}, kDays), [&](std::size_t day) -> Json {
+            return {{"day", day_text(days_.first_bar, day)},
+                    {"earned", sums.earned[day].to_string()},
+                    {"adjusted", sums.adjusted[day].to_string()}};
+        });
     }
 
     [[nodiscard]] Json clearing_json(const Figures& sums) const {
-        Json days = Json::array();
-        for (std::size_t day = 0; day < kDays; ++day) {
-            const Timestamp at = days_.today.plus_days(static_cast<std::int64_t>(day));
-            days.push_back({{"day", day_text(at)}, {"amount", sums.clearing[day].to_string()}});
-        }
-        return days;
+        return Json::list(std::views::iota(std::size_t{0}, kDays), [&](std::size_t day) -> Json {
+            return {{"day", day_text(days_.today, day)},
+                    {"amount", sums.clearing[day].to_string()}};
+        });
     }
 
     Read& read_;
     const Calendar days_;
     const AccountSettings settings_;
-    std::uint64_t orders_ = 0, attributed_ = 0;  ///< Yesterday's, as those of clicks.
-    std::uint64_t clicks_ = 0, devices_ = 0;
+    std::uint64_t orders_ = 0, attributed_ = 0, clicks_ = 0, devices_ = 0;  ///< Yesterday's.
     Json unattributed_ = Json::array();  ///< The newest of yesterday first.
     std::map<Currency, Figures> figures_;
     std::map<std::string_view, Waiting> waiting_;
 };
 
 Columns today_members() {
-    return {{"account_id", kText, kEveryone},
-            {"day", kText, kEveryone},
-            {"currency", kText, kLedger},
-            {"currencies", kObjects, kLedger},
-            {"yesterday", kObject, kEveryone,
-             columns_of(kInteger, kEveryone, "orders attributed clicks devices") +
-                 columns_of(kAmount, kLedger, "earned usual")},
-            {"payable", kAmount, kLedger},
-            {"pending", kAmount, kLedger},
-            {"blocked", kAmount, kLedger},
-            {"in_payout", kAmount, kLedger},
-            {"next_close", kObject, kLedger},
-            {"waiting",
-             kObjects,
-             kEveryone,
-             {{"kind", kText, kEveryone},
-              {"count", kInteger, kEveryone},
-              {"amounts", kObjects, kEveryone},
-              {"sentences", kTexts, kEveryone}}},
-            {"days", kObjects, kLedger},
-            {"clearing", kObjects, kLedger},
-            {"creators", kObjects, kLedger},
-            {"unattributed", kObjects, kEveryone,
-             texts("order_id shop_id") +
-                 Columns{{"ordered_at", kTime, kEveryone}, {"codes", kTexts, kEveryone}}}};
+    return texts("account_id day") +
+           Columns{{"currency", kText, kLedger}, {"currencies", kObjects, kLedger}} +
+           extra("yesterday", kObject,
+                 integers("orders attributed clicks devices") +
+                     columns_of(kAmount, kLedger, "earned usual")) +
+           columns_of(kAmount, kLedger, "payable pending blocked in_payout") +
+           columns_of(kObject, kLedger, "next_close") +
+           extra("waiting", kObjects,
+                 texts("kind") + integers("count") + extra("amounts", kObjects) +
+                     extra("sentences", kTexts)) +
+           columns_of(kObjects, kLedger, "days clearing creators") +
+           extra("unattributed", kObjects,
+                 texts("order_id shop_id") + times("ordered_at") + extra("codes", kTexts));
 }
 
 }  // namespace
