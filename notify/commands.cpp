@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/lists/changes.hpp"
+#include "core/values/texts.hpp"
 #include "lmdb_store/destinations/destination_store.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "notify/destination_url.hpp"
@@ -70,19 +71,19 @@ Result<FeedStart> find_start(const Frame& frame, const std::string& from,
         } else if (from != "start") {
             auto opened = serve::open_feed_cursor(account, from);
             if (!opened) {
-                return Error{ErrorCode::kInvalid,
-                             "--from is not start, now or a cursor of this account's /v1/changes"};
+                return invalid(
+                    "--from is not start, now or a cursor of this account's /v1/changes");
             }
             start.place = *std::move(opened);
         }
         const lists::Changes next = lists::changes_after(ledger, account, start.place, 1, 1);
         start.entries = next.entries;
-        return next.diverged ? Status(Error{ErrorCode::kInvalid,
-                                            "the ledger is not the one of this cursor: use --from "
-                                            "start or --from now"})
-                             : Status::success();
+        return next.diverged
+                   ? Status(invalid("the ledger is not the one of this cursor: use --from "
+                                    "start or --from now"))
+                   : Status::success();
     });
-    return found.ok() ? Result(std::move(start)) : Result<FeedStart>(found.error());
+    return found.ok() ? Result(std::move(start)) : found.error();
 }
 
 Status check_url(const AddCommand& command, StoredDestination& added) {
@@ -101,16 +102,9 @@ Status read_header(const AddCommand& command, std::string& header) {
     if (command.header_from.empty()) {
         return Status::success();
     }
-    const auto line = read_secret(command.header_from);
-    if (!line.ok()) {
-        return line.error();
-    }
-    auto parsed = notify::parse_header(*line);
-    if (!parsed.ok()) {
-        return parsed.error();
-    }
-    header = std::move(parsed).value();
-    return Status::success();
+    return read_secret(command.header_from).and_then([&header](const std::string& line) {
+        return assign(header, notify::parse_header(line));
+    });
 }
 
 Result<std::unique_ptr<DestinationStore>> create_and_open(const Frame& frame) {
@@ -137,12 +131,11 @@ Status add_destination(const Frame& frame, const AddCommand& command) {
     if (!ready.ok()) {
         return ready;
     }
-    const auto account = account_number(frame, command.account);
-    if (!account.ok()) {
-        return account.error();
+    ready = assign(destination.account, account_number(frame, command.account));
+    if (!ready.ok()) {
+        return ready;
     }
-    destination.account = *account;
-    auto start = find_start(frame, command.from, command.ledger, *account);
+    auto start = find_start(frame, command.from, command.ledger, destination.account);
     if (!start.ok()) {
         return start.error();
     }
@@ -150,10 +143,7 @@ Status add_destination(const Frame& frame, const AddCommand& command) {
     added.progress.entries = start->entries;
     added.progress.looked_at = destination.created_at;
     const auto opened = create_and_open(frame);
-    if (!opened.ok()) {
-        return opened.error();
-    }
-    const auto key = (*opened)->key();
+    const auto key = opened.ok() ? (*opened)->key() : opened.error();
     if (!key.ok()) {
         return key.error();
     }
@@ -177,7 +167,6 @@ void count_entries(const Frame& frame, std::vector<StoredDestination>& rows) {
     Status read = with_snapshot(frame, {}, [&entries](LedgerReader& ledger) {
         ledger.scan_chains(
             [&entries](const NodeChain& chain) { entries[chain.account] += chain.head.entries; });
-        return Status::success();
     });
     if (!read.ok()) {
         std::fprintf(stderr, "sluice: the lag is the last one that was noted, because %s\n",
@@ -198,25 +187,29 @@ Status list_destinations(const Frame& frame, const ListDestinationsCommand& comm
     if (rows.ok()) {
         count_entries(frame, *rows);
     }
-    Listing listing(command.format, {{"id"},
-                                     {"account_id"},
-                                     {"host"},
-                                     {"state"},
-                                     {"lag", Align::kRight},
-                                     {"pending", Align::kRight},
-                                     {"last_success"},
-                                     {"last_error"}});
-    for (const StoredDestination& row : rows.ok() ? *rows : std::vector<StoredDestination>()) {
-        if (command.account && *command.account != row.destination.account_id) {
-            continue;
-        }
-        listing.add({row.destination.id, row.destination.account_id.str(),
-                     notify::host_of_url(row.destination.url), store::state_of(row),
-                     store::lag_of(row.progress), row.progress.pending,
-                     time_or_null(row.progress.last_success),
-                     text_or_null(row.progress.last_error)});
-    }
-    listing.finish();
+    auto shown = rows.ok() ? *std::move(rows) : std::vector<StoredDestination>();
+    std::erase_if(shown, [&command](const StoredDestination& row) {
+        return command.account && *command.account != row.destination.account_id;
+    });
+    list_all(command.format,
+             {{"id"},
+              {"account_id"},
+              {"host"},
+              {"state"},
+              {"lag", Align::kRight},
+              {"pending", Align::kRight},
+              {"last_success"},
+              {"last_error"}},
+             shown, [](const StoredDestination& row) -> Row {
+                 return {row.destination.id,
+                         row.destination.account_id.str(),
+                         notify::host_of_url(row.destination.url),
+                         store::state_of(row),
+                         store::lag_of(row.progress),
+                         row.progress.pending,
+                         time_or_null(row.progress.last_success),
+                         text_or_null(row.progress.last_error)};
+             });
     return Status::success();
 }
 
@@ -255,25 +248,33 @@ Status show_destination(const Frame& frame, const DestinationCommand& command) {
     return Status::success();
 }
 
-/// Changes a destination, then prints `done` and its id.
-Status change_destination(const Frame& frame, const std::string& id, const std::string& verb,
-                          const std::function<Status(StoredDestination&)>& change) {
-    Status changed = note_change(frame, "notify " + verb + " " + id);
-    changed =
-        changed.ok()
-            ? with_destinations(frame, Mode::kWrite,
-                                [&](DestinationStore& opened) { return opened.change(id, change); })
-            : changed;
-    if (changed.ok()) {
+/// Notes the change of a destination in the log of the registry, and makes it.
+Status write_destinations(const Frame& frame, const std::string& id, const std::string& verb,
+                          const std::function<Status(DestinationStore&)>& write) {
+    Status noted = note_change(frame, "notify " + verb + " " + id);
+    return noted.ok() ? with_destinations(frame, Mode::kWrite, write) : noted;
+}
+
+/// Writes as write_destinations() does, then prints what was done.
+Status write_and_say(const Frame& frame, const std::string& id, const std::string& verb,
+                     const std::function<Status(DestinationStore&)>& write) {
+    Status written = write_destinations(frame, id, verb, write);
+    if (written.ok()) {
         std::printf("%sd destination %s\n", verb.c_str(), id.c_str());
     }
-    return changed;
+    return written;
+}
+
+Status change_destination(const Frame& frame, const std::string& id, const std::string& verb,
+                          const std::function<Status(StoredDestination&)>& change) {
+    return write_and_say(frame, id, verb,
+                         [&](DestinationStore& opened) { return opened.change(id, change); });
 }
 
 Status pause_destination(const Frame& frame, const DestinationCommand& command) {
     return change_destination(frame, command.id, "pause", [](StoredDestination& row) -> Status {
         if (row.destination.is_paused) {
-            return Error{ErrorCode::kConflict, "the destination is paused already"};
+            return conflict("the destination is paused already");
         }
         row.destination.is_paused = true;
         return Status::success();
@@ -287,7 +288,7 @@ Status resume_destination(const Frame& frame, const ResumeCommand& command) {
             frame, Mode::kRead, [&](DestinationStore& opened) { return opened.find(command.id); });
         auto start =
             found.ok() ? find_start(frame, command.from, command.ledger, found->destination.account)
-                       : Result<FeedStart>(found.error());
+                       : found.error();
         if (!start.ok()) {
             return start.error();
         }
@@ -296,7 +297,7 @@ Status resume_destination(const Frame& frame, const ResumeCommand& command) {
     return change_destination(frame, command.id, "resume", [&](StoredDestination& row) -> Status {
         const bool is_stopped = row.destination.is_paused || row.progress.disabled_at != 0;
         if (!is_stopped && !restart) {
-            return Error{ErrorCode::kConflict, "the destination is neither paused nor disabled"};
+            return conflict("the destination is neither paused nor disabled");
         }
         row.destination.is_paused = false;
         row.destination.restart = restart;
@@ -309,37 +310,23 @@ Status resume_destination(const Frame& frame, const ResumeCommand& command) {
 }
 
 Status remove_destination(const Frame& frame, const DestinationCommand& command) {
-    Status removed = note_change(frame, "notify remove " + command.id);
-    removed =
-        removed.ok()
-            ? with_destinations(frame, Mode::kWrite,
-                                [&](DestinationStore& opened) { return opened.remove(command.id); })
-            : removed;
-    if (removed.ok()) {
-        std::printf("removed destination %s\n", command.id.c_str());
-    }
-    return removed;
+    return write_and_say(frame, command.id, "remove",
+                         [&](DestinationStore& opened) { return opened.remove(command.id); });
 }
 
 Status rotate_secret(const Frame& frame, const DestinationCommand& command) {
     const std::string secret = notify::new_secret();
-    if (Status noted = note_change(frame, "notify rotate " + command.id); !noted.ok()) {
-        return noted;
-    }
-    Status rotated =
-        with_destinations(frame, Mode::kWrite, [&](DestinationStore& opened) -> Status {
-            const auto key = opened.key();
-            if (!key.ok()) {
-                return key.error();
-            }
+    Status rotated = write_destinations(frame, command.id, "rotate", [&](DestinationStore& opened) {
+        return opened.key().and_then([&](const store::MasterKey& key) {
             return opened.change(command.id, [&](StoredDestination& row) {
                 Destination& destination = row.destination;
                 destination.old_secret =
-                    std::exchange(destination.secret, key->seal(secret, destination.uuid));
+                    std::exchange(destination.secret, key.seal(secret, destination.uuid));
                 destination.old_until = wall_ms() + notify::kOldSecretMs;
                 return Status::success();
             });
         });
+    });
     if (rotated.ok()) {
         print_secret(command.id, secret, command.format);
     }
@@ -349,18 +336,11 @@ Status rotate_secret(const Frame& frame, const DestinationCommand& command) {
 Result<std::vector<std::string>> parse_types(std::string_view text) {
     const auto& known = lists::change_types();
     std::vector<std::string> types;
-    for (std::size_t begin = 0; begin <= text.size();) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        const std::string_view type = text.substr(begin, end - begin);
-        if (std::find(known.begin(), known.end(), type) == known.end()) {
-            std::string names;
-            for (const std::string_view name : known) {
-                names += (names.empty() ? "" : ", ") + std::string(name);
-            }
-            return Error{ErrorCode::kInvalid, "expected a list of: " + names};
+    for (const std::string_view type : split(text, ',')) {
+        if (std::ranges::count(known, type) == 0) {
+            return invalid("expected a list of: " + joined(known, ", "));
         }
         types.emplace_back(type);
-        begin = end + 1;
     }
     return types;
 }
@@ -377,16 +357,8 @@ void declare_add(Subcommand group) {
     add_text(add, "--from", "start|now|CURSOR", command.from,
              "First change that is sent: the account's first, the next one, or the one after a "
              "cursor of /v1/changes (default: now)");
-    add.add_repeated(
-        "--allow-private", "CIDR",
-        [&allowed = command.allowed](const std::string& text) -> Status {
-            auto block = notify::Cidr::parse(text);
-            if (!block.ok()) {
-                return block.error();
-            }
-            allowed.push_back(std::move(block).value());
-            return Status::success();
-        },
+    add_values(
+        add, "--allow-private", "CIDR", command.allowed, notify::Cidr::parse,
         "Block of private addresses that may be connected to, also by http; may be repeated");
     add_file(add, "--header-from", "FILE", command.header_from, FileUse::kInput,
              "File with a header \"Name: value\" that each request gets");

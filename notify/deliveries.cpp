@@ -1,7 +1,6 @@
 // sluice notify test|log|replay
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <optional>
 #include <set>
@@ -69,11 +68,10 @@ Status send_test(const Frame& frame, const TestCommand& command) {
             if (!key.ok()) {
                 return key.error();
             }
-            auto secrets = notify::open_secrets(*key, row->destination, wall_ms());
-            if (!secrets.ok()) {
-                return secrets.error();
-            }
-            return Found{std::move(row->destination), std::move(secrets).value()};
+            return notify::open_secrets(*key, row->destination, wall_ms())
+                .and_then([&row](notify::OpenedSecrets secrets) {
+                    return Result(Found{std::move(row->destination), std::move(secrets)});
+                });
         });
     if (!found.ok()) {
         return found.error();
@@ -148,8 +146,7 @@ Result<std::vector<ChangeId>> failed_changes(DestinationStore& opened, const std
         }
         return failed.size() < kNamedMax;
     });
-    return read.ok() ? Result(std::vector<ChangeId>(failed.begin(), failed.end()))
-                     : Result<std::vector<ChangeId>>(read.error());
+    return read.ok() ? Result(std::vector<ChangeId>(failed.begin(), failed.end())) : read.error();
 }
 
 /// Returns the UUID of a node that is named by UUID or number.
@@ -157,10 +154,8 @@ Result<std::string> node_of(LedgerReader& ledger, const std::string& name) {
     std::string node;
     ledger.scan_heads([&](const LedgerHead& head) {
         node = head.node == name || std::to_string(head.number) == name ? head.node : node;
-        return true;
     });
-    return node.empty() ? Result<std::string>(Error{ErrorCode::kNotFound,
-                                                    "the ledger has no node \"" + name + "\""})
+    return node.empty() ? not_found("the ledger has no node \"" + name + "\"")
                         : Result(std::move(node));
 }
 
@@ -178,7 +173,7 @@ Status name_range(LedgerReader& ledger, AccountNumber account, const ChangeRange
         return replay.changes.size() < kNamedMax;
     });
     if (replay.changes.empty()) {
-        return Error{ErrorCode::kNotFound, "the account has no such change on this node"};
+        return not_found("the account has no such change on this node");
     }
     return Status::success();
 }
@@ -197,7 +192,7 @@ Result<store::Replay> replay_of(const Frame& frame, const ReplayCommand& command
             std::max<std::int64_t>(command.since->seconds, 0) * kPerSecond);
         return Status::success();
     });
-    return read.ok() ? Result(std::move(replay)) : Result<store::Replay>(read.error());
+    return read.ok() ? Result(std::move(replay)) : read.error();
 }
 
 /// Sends the changes that were given up again, and tries those that wait for a retry at once.
@@ -207,7 +202,7 @@ Status replay_failed(DestinationStore& opened, const std::string& id, std::uint6
         return failed.error();
     }
     if (failed->empty() && pending == 0) {
-        return Error{ErrorCode::kNotFound, "no change of this destination has failed"};
+        return not_found("no change of this destination has failed");
     }
     std::printf("%zu changes that failed and %llu that wait for a retry are sent again\n",
                 failed->size(), static_cast<unsigned long long>(pending));
@@ -251,22 +246,16 @@ Status replay_changes(const Frame& frame, const ReplayCommand& command) {
 Result<ChangeRange> parse_range(std::string_view text) {
     const std::size_t colon = text.rfind(':');
     const std::size_t dash = text.find('-', colon == std::string_view::npos ? 0 : colon);
-    const auto number = [](std::string_view digits, std::uint64_t& value) {
-        const char* const end = digits.data() + digits.size();
-        const auto [stop, error] = std::from_chars(digits.data(), end, value);
-        return !digits.empty() && error == std::errc{} && stop == end;
-    };
-    ChangeRange range;
-    const bool is_sound =
-        colon != std::string_view::npos && colon != 0 &&
-        number(text.substr(colon + 1, std::min(dash, text.size()) - colon - 1), range.first) &&
-        (dash == std::string_view::npos || number(text.substr(dash + 1), range.last));
-    range.last = dash == std::string_view::npos ? range.first : range.last;
-    if (!is_sound || range.first == 0 || range.last < range.first) {
-        return Error{ErrorCode::kInvalid, "expected NODE:N or NODE:N-M, numbers from 1 on"};
+    if (colon != std::string_view::npos && colon != 0) {
+        const auto first =
+            parse_digits(text.substr(colon + 1, std::min(dash, text.size()) - colon - 1));
+        const auto last =
+            dash == std::string_view::npos ? first : parse_digits(text.substr(dash + 1));
+        if (first && last && *first != 0 && *first <= *last) {
+            return ChangeRange{std::string(text.substr(0, colon)), *first, *last};
+        }
     }
-    range.node = text.substr(0, colon);
-    return range;
+    return invalid("expected NODE:N or NODE:N-M, numbers from 1 on");
 }
 
 void declare_replay(Subcommand group) {

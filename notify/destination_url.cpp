@@ -1,42 +1,18 @@
 #include "notify/destination_url.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <new>
-#include <optional>
 
 #include "program/system/libcurl.hpp"
 
 namespace sluice::notify {
 namespace {
 
-struct UrlDeleter {
-    void operator()(CURLU* url) const noexcept { curl_url_cleanup(url); }
-};
-struct TextDeleter {
-    void operator()(char* text) const noexcept { curl_free(text); }
-};
-using Url = std::unique_ptr<CURLU, UrlDeleter>;
-
 Error refused_url(std::string_view why) {
-    return {ErrorCode::kInvalid, "the URL " + std::string(why)};
-}
-
-/// Returns a part of the URL, or nothing if it has none.
-std::optional<std::string> find_part(const Url& url, CURLUPart part) {
-    char* text = nullptr;
-    const bool there = curl_url_get(url.get(), part, &text, 0) == CURLUE_OK;
-    const std::unique_ptr<char, TextDeleter> owned(text);
-    return there ? std::optional<std::string>(text) : std::nullopt;
-}
-
-/// Returns a part of the URL, or an empty text.
-std::string part_of(const Url& url, CURLUPart part) {
-    return find_part(url, part).value_or("");
+    return invalid("the URL " + std::string(why));
 }
 
 bool is_plain_ascii(std::string_view text) noexcept {
-    return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < '\x7f'; });
+    return std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
 std::string_view without_brackets(std::string_view host) noexcept {
@@ -50,18 +26,15 @@ Result<DestinationUrl> parse_destination_url(std::string_view text, const Addres
         return refused_url(
             "must have 1 to 2048 printable ASCII characters (a name with others is written xn--)");
     }
-    if (Status loaded = kLibcurl.load(); !loaded.ok()) {
-        return loaded.error();
+    const auto read = CurlUrl::read(std::string(text));
+    if (!read.ok()) {
+        return read.error();
     }
-    const Url url(curl_url());
-    if (url == nullptr) {
-        throw std::bad_alloc();
-    }
-    if (curl_url_set(url.get(), CURLUPART_URL, std::string(text).c_str(),
-                     CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) {
+    const CurlUrl& url = *read;
+    if (!url.is_valid()) {
         return refused_url("is not valid");
     }
-    const std::string scheme = part_of(url, CURLUPART_SCHEME);
+    const std::string scheme = url.part(CURLUPART_SCHEME);
     const bool is_encrypted = scheme == "https";
     if (!is_encrypted && scheme != "http") {
         return refused_url("must begin with https://");
@@ -76,21 +49,21 @@ Result<DestinationUrl> parse_destination_url(std::string_view text, const Addres
     if (!is_encrypted && !judge.allows_any()) {
         return refused_url("must begin with https://; --allow-private CIDR admits http within it");
     }
-    if (find_part(url, CURLUPART_USER) || find_part(url, CURLUPART_PASSWORD)) {
+    if (url.has(CURLUPART_USER) || url.has(CURLUPART_PASSWORD)) {
         return refused_url("must not have a user name or password; see --header-from");
     }
-    if (find_part(url, CURLUPART_FRAGMENT)) {
+    if (url.has(CURLUPART_FRAGMENT)) {
         return refused_url("must not have a fragment (#)");
     }
-    if (find_part(url, CURLUPART_ZONEID)) {
+    if (url.has(CURLUPART_ZONEID)) {
         return refused_url("must not have a zone of an address (%)");
     }
-    if (part_of(url, CURLUPART_PORT) == "0") {
+    if (url.part(CURLUPART_PORT) == "0") {
         return refused_url("must not have port 0");
     }
     DestinationUrl parsed;
     parsed.is_encrypted = is_encrypted;
-    parsed.host = without_brackets(part_of(url, CURLUPART_HOST));
+    parsed.host = without_brackets(url.part(CURLUPART_HOST));
     if (parsed.host.empty() || !is_plain_ascii(parsed.host)) {
         return refused_url("has no valid host");
     }
@@ -102,7 +75,7 @@ Result<DestinationUrl> parse_destination_url(std::string_view text, const Addres
                                          : "has an address that is refused (" + std::string(range) +
                                                "); see --allow-private");
     }
-    parsed.text = part_of(url, CURLUPART_URL);
+    parsed.text = url.part(CURLUPART_URL);
     return parsed;
 }
 

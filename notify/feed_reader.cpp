@@ -32,7 +32,7 @@ bool is_next(LedgerReader& ledger, const JournalGroup& group, const lists::FeedP
         return true;
     }
     const auto groups = ledger.order_journal(order);
-    return std::none_of(groups.begin(), groups.end(), [&](const JournalGroup& other) {
+    return std::ranges::none_of(groups, [&](const JournalGroup& other) {
         const auto place = read.find(other.node);
         return other.order_change != 0 && other.order_change < group.order_change &&
                other.node != group.node &&
@@ -60,8 +60,7 @@ bool is_wanted(const FeedOrder& order, const JournalGroup& group) {
     const auto at = static_cast<std::uint64_t>(group.recorded_at.seconds * kPerSecond) +
                     group.recorded_at.nanos / kNanos;
     const std::string_view type = lists::change_type(group);
-    return (order.types.empty() ||
-            std::find(order.types.begin(), order.types.end(), type) != order.types.end()) &&
+    return (order.types.empty() || std::ranges::find(order.types, type) != order.types.end()) &&
            at >= order.since;
 }
 
@@ -160,12 +159,10 @@ FeedBatch FeedReader::read(FeedOrder order) {
             ledger_.reset();  // a restored store has other files
         }
         if (!ledger_) {
-            auto opened = open_();
-            if (!opened.ok()) {
+            if (const Status opened = assign(ledger_, open_()); !opened.ok()) {
                 failed.error = opened.error();
                 return failed;
             }
-            ledger_ = std::move(opened).value();
         }
         return read_feed(*ledger_->snapshot({}), std::move(order));
     } catch (const LedgerFailure& failure) {

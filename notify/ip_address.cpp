@@ -145,15 +145,14 @@ Result<Cidr> Cidr::parse(std::string_view text) {
     const bool numbered = slash != std::string_view::npos && slash + 1 < text.size() &&
                           std::from_chars(text.data() + slash + 1, end, cidr.prefix_).ptr == end;
     if (!base || !numbered || cidr.prefix_ > base->bits()) {
-        return Error{ErrorCode::kInvalid, "expected a block of addresses, such as 10.1.0.0/16"};
+        return invalid("expected a block of addresses, such as 10.1.0.0/16");
     }
     if (cidr.prefix_ < (base->is_v6 ? kPrefixMinV6 : kPrefixMinV4)) {
-        return Error{ErrorCode::kInvalid,
-                     "the block is too large: at most a /8 of IPv4 or a /7 of IPv6"};
+        return invalid("the block is too large: at most a /8 of IPv4 or a /7 of IPv6");
     }
     for (unsigned bit = cidr.prefix_; bit < base->bits(); ++bit) {
         if ((unsigned{base->bytes[bit / 8]} >> (7 - bit % 8) & 1U) != 0) {
-            return Error{ErrorCode::kInvalid, "the block has bits beyond its prefix"};
+            return invalid("the block has bits beyond its prefix");
         }
     }
     cidr.base_ = *base;
@@ -183,8 +182,8 @@ std::string_view refused_range(const IpAddress& address) noexcept {
 }
 
 bool AddressJudge::is_allowed(const IpAddress& address) const noexcept {
-    return std::any_of(allowed_.begin(), allowed_.end(),
-                       [&](const Cidr& block) { return block.contains(address); });
+    return std::ranges::any_of(allowed_,
+                               [&](const Cidr& block) { return block.contains(address); });
 }
 
 }  // namespace sluice::notify

@@ -95,22 +95,14 @@ Result<Fd> lock_destinations(const store::StorePaths& paths) {
 }
 
 Result<std::optional<pg::Url>> url_of(const std::string& text) {
-    auto url = pg::Url::parse(text);
-    return url.ok() ? Result(std::optional(std::move(url).value()))
-                    : Result<std::optional<pg::Url>>(url.error());
+    return pg::Url::parse(text);
 }
 
 Status run_notify(const Frame& frame, const RunCommand& command) {
     auto opened =
         store::DestinationStore::open(frame.paths(), store::DestinationStore::Mode::kWrite);
-    if (!opened.ok()) {
-        return opened.error();
-    }
-    const auto lock = lock_destinations(frame.paths());
-    if (!lock.ok()) {
-        return lock.error();
-    }
-    const auto key = (*opened)->key();
+    const auto lock = opened.ok() ? lock_destinations(frame.paths()) : opened.error();
+    const auto key = lock.ok() ? (*opened)->key() : lock.error();
     if (!key.ok()) {
         return key.error();
     }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/values/lookup.hpp"
 #include "notify/courier.hpp"
 #include "notify/served.hpp"
 #include "notify/signing.hpp"
@@ -25,9 +26,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kIdle{250};          ///< Commands are noticed after this.
-constexpr milliseconds kOutcomePause{20};   ///< Outcomes wait so long for others.
+constexpr milliseconds kOutcomePause{20};   ///< Outcomes wait for others.
 constexpr milliseconds kPlacePause{1000};   ///< Cursors alone.
-constexpr milliseconds kLookPause{30'000};  ///< Time of the last look, while nothing happens.
+constexpr milliseconds kReadPause{30'000};  ///< Time of the last read, while nothing happens.
 constexpr milliseconds kRetryStore{1000};
 
 unsigned random_permille() {
@@ -97,8 +98,8 @@ private:
 
     [[nodiscard]] std::uint64_t entries_of(AccountNumber account) {
         const std::lock_guard lock(mutex_);
-        const auto found = seen_.find(account);
-        return found == seen_.end() ? 0 : found->second;
+        const auto* const entries = find_value(seen_, account);
+        return entries == nullptr ? 0 : *entries;
     }
 
     /// Reads the destinations again if a command has changed them.
@@ -107,8 +108,7 @@ private:
             return Status::success();
         }
         if (!store_.still_in_place()) {
-            return Error{ErrorCode::kConflict,
-                         "the folder of the destinations was replaced: start again"};
+            return conflict("the folder of the destinations was replaced: start again");
         }
         version_ = store_.version();
         auto rows = store_.list();
@@ -147,10 +147,8 @@ private:
     [[nodiscard]] bool may_send() const { return !options_.may_send || options_.may_send(); }
 
     [[nodiscard]] Served* find(const std::string& id, const std::string& uuid) {
-        const auto found = served_.find(id);
-        return found != served_.end() && found->second->destination().uuid == uuid
-                   ? found->second.get()
-                   : nullptr;
+        const auto* const found = find_value(served_, id);
+        return found != nullptr && (*found)->destination().uuid == uuid ? found->get() : nullptr;
     }
 
     void take_batches() {
@@ -259,14 +257,15 @@ private:
         }
     }
 
-    /// Stores outcomes soon, and cursors and looks later, for all destinations in one transaction.
+    /// Stores outcomes soon, and cursors and times of reads later, for all destinations in one
+    /// transaction.
     void store_outcomes(bool at_once) {
         const auto now = steady_now();
         const auto since = now - stored_at_;
         auto most = Served::Unstored::kNothing;
         for (const auto& [id, served] : served_) {
-            if (since >= kLookPause) {
-                served->note_look(entries_of(served->destination().account), wall_ms());
+            if (since >= kReadPause) {
+                served->note_read(entries_of(served->destination().account), wall_ms());
             }
             most = std::max(most, served->unstored());
         }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/values/lookup.hpp"
+
 namespace sluice::notify {
 namespace {
 
@@ -19,15 +21,15 @@ std::uint64_t entries_of(const lists::FeedPlace& place) {
 }
 
 bool has_reached(const lists::FeedPlace& place, const lists::FeedPlace& until) {
-    return std::all_of(until.begin(), until.end(), [&](const auto& end) {
-        const auto at = place.find(end.first);
-        return at != place.end() && at->second.change >= end.second.change;
+    return std::ranges::all_of(until, [&](const auto& end) {
+        const auto* const at = find_value(place, end.first);
+        return at != nullptr && at->change >= end.second.change;
     });
 }
 
 bool is_at_or_before(const store::ChangeId& change, const lists::FeedPlace& until) {
-    const auto end = until.find(change.node);
-    return end != until.end() && change.last <= end->second.change;
+    const auto* const end = find_value(until, change.node);
+    return end != nullptr && change.last <= end->change;
 }
 
 }  // namespace
@@ -75,7 +77,7 @@ void Served::refresh(store::StoredDestination row, std::vector<store::Replay> re
     }
     for (store::Replay& replay : replays) {
         if (replays_.empty() || replay.number > replays_.back().number) {
-            if (std::ranges::find(ended_replays_, replay.number) == ended_replays_.end()) {
+            if (!has_item(ended_replays_, replay.number)) {
                 replays_.push_back(std::move(replay));
             }
         }
@@ -208,8 +210,7 @@ std::optional<store::PendingChange> Served::take(std::uint64_t now) {
 }
 
 const Notice* Served::notice_of(const store::ChangeId& change) const {
-    const auto found = notices_.find(change);
-    return found == notices_.end() ? nullptr : &found->second;
+    return find_value(notices_, change);
 }
 
 FeedOrder Served::body_order(const store::ChangeId& change) const {
@@ -283,7 +284,7 @@ std::string Served::ended(const Notice& notice, std::uint32_t number,
     return sentence;
 }
 
-void Served::note_look(std::uint64_t entries, std::uint64_t now) {
+void Served::note_read(std::uint64_t entries, std::uint64_t now) {
     row_.progress.entries = entries;
     row_.progress.looked_at = now;
     set_unstored(Unstored::kPlace);

@@ -65,8 +65,8 @@ public:
 
     enum class Unstored : std::uint8_t { kNothing, kPlace, kOutcome };
     [[nodiscard]] Unstored unstored() const noexcept { return unstored_; }
-    /// Marks the last look at the ledger as unstored.
-    void note_look(std::uint64_t entries, std::uint64_t now);
+    /// Marks the time of the last read of the ledger as unstored.
+    void note_read(std::uint64_t entries, std::uint64_t now);
     /// Returns everything that is not stored yet, and counts it as stored.
     [[nodiscard]] store::DestinationStep take_step();
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/protocol/signature.hpp"
+#include "core/values/texts.hpp"
 #include "os/random/random_bytes.hpp"
 
 namespace sluice::notify {
@@ -27,26 +28,19 @@ constexpr std::array<std::string_view, 10> kOwnHeaders{
     "trailer", "upgrade",    "expect",         "te",           "keep-alive"};
 constexpr std::array<std::string_view, 2> kOwnPrefixes{"webhook-", "proxy-"};
 
-std::string lower(std::string_view text) {
-    std::string lowered(text);
-    std::transform(lowered.begin(), lowered.end(), lowered.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    return lowered;
-}
-
 bool is_name(std::string_view name) noexcept {
     constexpr std::string_view kSigns = "!#$%&'*+-.^_`|~";
-    return !name.empty() && std::all_of(name.begin(), name.end(), [&](char c) {
+    return !name.empty() && std::ranges::all_of(name, [&](char c) {
         return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
                kSigns.find(c) != std::string_view::npos;
     });
 }
 
 bool is_own(std::string_view name) {
-    const std::string lowered = lower(name);
-    return std::find(kOwnHeaders.begin(), kOwnHeaders.end(), lowered) != kOwnHeaders.end() ||
-           std::any_of(kOwnPrefixes.begin(), kOwnPrefixes.end(),
-                       [&](std::string_view prefix) { return lowered.starts_with(prefix); });
+    const std::string lowered = ascii_lower(name);
+    return std::ranges::count(kOwnHeaders, lowered) != 0 ||
+           std::ranges::any_of(
+               kOwnPrefixes, [&](std::string_view prefix) { return lowered.starts_with(prefix); });
 }
 
 }  // namespace
@@ -112,20 +106,18 @@ Result<std::string> parse_header(std::string_view line) {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos || line.size() > kHeaderBytesMax ||
         !is_name(line.substr(0, colon))) {
-        return Error{ErrorCode::kInvalid, "the header must be one line \"Name: value\""};
+        return invalid("the header must be one line \"Name: value\"");
     }
     std::string_view value = line.substr(colon + 1);
     value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
-    const bool is_printable = !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
-        return c >= ' ' && c < '\x7f';
-    });
+    const bool is_printable =
+        !value.empty() && std::ranges::all_of(value, [](char c) { return c >= ' ' && c < '\x7f'; });
     if (!is_printable) {
-        return Error{ErrorCode::kInvalid,
-                     "the value of the header must have printable ASCII characters"};
+        return invalid("the value of the header must have printable ASCII characters");
     }
     const std::string name(line.substr(0, colon));
     if (is_own(name)) {
-        return Error{ErrorCode::kInvalid, "the header " + name + " is set by sluice itself"};
+        return invalid("the header " + name + " is set by sluice itself");
     }
     return name + ": " + std::string(value);
 }
