@@ -18,8 +18,7 @@ void declare_adjust(Subcommand app) {
     add_value(adjust, "--amount", "M", adjusted.command.amount, parse_amount,
               "Signed amount in the order's currency, such as -12.50")
         .required();
-    add_dry_run(adjust, adjusted.dry_run);
-    add_command_options(adjust, adjusted.submit, true);
+    add_tried_options(adjust, adjusted);
 }
 
 void declare_credit(Subcommand app) {
@@ -39,8 +38,7 @@ void declare_credit(Subcommand app) {
     order.needs(shop);
     add_value(credit, "--sale-at", "T", credited.command.sale_at, parse_time,
               "Time when the clearing period begins (RFC 3339; default: now)");
-    add_dry_run(credit, credited.dry_run);
-    add_command_options(credit, credited.submit, true);
+    add_tried_options(credit, credited);
 }
 
 void declare_reverse(Subcommand app) {
@@ -52,8 +50,7 @@ void declare_reverse(Subcommand app) {
            "its import")
         .required();
     add_id_account(reverse, reversed.submit);
-    add_dry_run(reverse, reversed.dry_run);
-    add_command_options(reverse, reversed.submit, true);
+    add_tried_options(reverse, reversed);
 }
 
 }  // namespace

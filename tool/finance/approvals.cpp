@@ -9,6 +9,7 @@
 
 #include "core/apply/dry_run.hpp"
 #include "core/approvals/signed_approval.hpp"
+#include "core/values/lookup.hpp"
 #include "os/clock/clock.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
@@ -58,7 +59,7 @@ struct SeenApproval {
     bool waits = false;  ///< False if it was approved or withdrawn.
 };
 
-/// Prints it as tables.
+/// Prints an approval's object as tables.
 void print_approval(const Json& shown) {
     Json head = Json::object();
     for (std::size_t i = 0; i < shown.names().size(); ++i) {
@@ -87,21 +88,19 @@ void print_approval(const Json& shown) {
     }
 }
 
-/// The file of bank accounts, if one is named.
+/// Returns the bank accounts of the file, or nothing if no file is named.
 Result<std::optional<Payees>> named_payees(const std::string& file) {
     if (file.empty()) {
         return std::optional<Payees>();
     }
-    auto payees = read_payees(file);
-    return payees.ok() ? Result<std::optional<Payees>>(std::move(payees).value())
-                       : Result<std::optional<Payees>>(payees.error());
+    return read_payees(file);
 }
 
 std::string digest_of(const std::optional<Payees>& payees) {
     return payees ? payees->sha256 : std::string();
 }
 
-/// The bank accounts of the payouts that wait, as the bank will get them.
+/// Returns the bank accounts of the payouts that wait, as the bank will get them.
 Json accounts_of(const ApprovalSubject& subject, const Payees& payees) {
     Json rows = Json::array();
     std::set<std::string> seen;
@@ -109,68 +108,68 @@ Json accounts_of(const ApprovalSubject& subject, const Payees& payees) {
         if (!seen.insert(payout.payee).second) {
             continue;
         }
-        const auto found = payees.by_reference.find(payout.payee);
-        Json row{{"payee", payout.payee}};
-        const bool known = found != payees.by_reference.end();
-        row["name"] = known ? Json(found->second.name) : Json();
-        row["iban"] = known ? Json(found->second.iban) : Json();
-        row["bic"] = known ? Json(found->second.bic) : Json();
+        const auto* const payee = find_value(payees.by_reference, payout.payee);
+        const bool known = payee != nullptr;
+        Json row{{"payee", payout.payee},
+                 {"name", known ? Json(payee->name) : Json()},
+                 {"iban", known ? Json(payee->iban) : Json()},
+                 {"bic", known ? Json(payee->bic) : Json()}};
         for (std::size_t i = 0; i < payees.columns.size(); ++i) {
-            row[payees.columns[i]] = known ? Json(found->second.more[i]) : Json();
+            row[payees.columns[i]] = known ? Json(payee->more[i]) : Json();
         }
         rows.push_back(std::move(row));
     }
     return rows;
 }
 
-/// Reads a pending command, a payout or a payout run. Requires: options.account.
+/// Returns what `make` makes of a pending command, a payout or a payout run. Requires:
+/// options.account.
+template <class Make>
+auto with_approval(const Frame& frame, const std::string& id, const SubmitOptions& options,
+                   const std::optional<Payees>& payees, const Make& make) {
+    return with_account(
+        frame, *options.account, options.ledger_url, ReadFrom::kPrimary,
+        [&](LedgerReader& ledger, AccountNumber account) {
+            return shown_approval(ledger, account, *options.account, id, now(), digest_of(payees))
+                .and_then([&](const ShownApproval& found) { return make(ledger, account, found); });
+        });
+}
+
 Result<SeenApproval> show_approval(const Frame& frame, const std::string& id,
                                    const SubmitOptions& options,
                                    const std::optional<Payees>& payees) {
-    return with_account(frame, *options.account, options.ledger_url, ReadFrom::kPrimary,
-                        [&](LedgerReader& ledger, AccountNumber account) -> Result<SeenApproval> {
-                            const auto found = shown_approval(ledger, account, *options.account, id,
-                                                              now(), digest_of(payees));
-                            if (!found.ok()) {
-                                return found.error();
-                            }
-                            Json object =
-                                lists::approval_object(ledger, account, *options.account, *found);
-                            if (payees && !found->subject.command) {
-                                object["payees_sha256"] = payees->sha256;
-                                object["effect"]["accounts"] = accounts_of(found->subject, *payees);
-                            }
-                            return SeenApproval{std::move(object), to_hex(found->subject.digest),
-                                                found->subject.waits()};
-                        });
+    return with_approval(frame, id, options, payees,
+                         [&](LedgerReader& ledger, AccountNumber account,
+                             const ShownApproval& found) -> Result<SeenApproval> {
+                             Json object =
+                                 lists::approval_object(ledger, account, *options.account, found);
+                             if (payees && !found.subject.command) {
+                                 object["payees_sha256"] = payees->sha256;
+                                 object["effect"]["accounts"] = accounts_of(found.subject, *payees);
+                             }
+                             return SeenApproval{std::move(object), to_hex(found.subject.digest),
+                                                 found.subject.waits()};
+                         });
 }
 
 /// Prints the text that an approver signs, and nothing else.
 Status print_statement(const Frame& frame, const std::string& id, const SubmitOptions& options,
                        const std::optional<Payees>& payees) {
-    return with_account(frame, *options.account, options.ledger_url, ReadFrom::kPrimary,
-                        [&](LedgerReader& ledger, AccountNumber account) -> Status {
-                            const auto found = shown_approval(ledger, account, *options.account, id,
-                                                              now(), digest_of(payees));
-                            if (!found.ok()) {
-                                return found.error();
-                            }
-                            if (!found->subject.waits()) {
-                                return conflict(id + " does not wait for an approval");
-                            }
-                            const std::string text =
-                                approval_statement(ledger, *options.account, found->subject);
-                            std::fwrite(text.data(), 1, text.size(), stdout);
-                            return Status::success();
-                        });
+    return with_approval(
+        frame, id, options, payees,
+        [&](LedgerReader& ledger, AccountNumber, const ShownApproval& found) -> Status {
+            if (!found.subject.waits()) {
+                return conflict(id + " does not wait for an approval");
+            }
+            const std::string text = approval_statement(ledger, *options.account, found.subject);
+            std::fwrite(text.data(), 1, text.size(), stdout);
+            return Status::success();
+        });
 }
 
 Status run_show_approval(const Frame& frame, const ShowApprovalCommand& command) {
     const auto options = with_account_of(frame, command.id, command.submit);
-    if (!options.ok()) {
-        return options.error();
-    }
-    const auto payees = named_payees(command.payees);
+    const auto payees = options.ok() ? named_payees(command.payees) : options.error();
     if (!payees.ok()) {
         return payees.error();
     }
@@ -208,17 +207,14 @@ Status run_approve(const Frame& frame, const ApproveCommand& written) {
     constexpr std::size_t kSignatureBytesMax = 16'384;
     Approve command = written.command;
     if (!written.signature.empty()) {
-        auto text = read_to_end(written.signature, kSignatureBytesMax);
-        if (!text.ok()) {
-            return text.error();
+        if (Status read =
+                assign(command.signature, read_to_end(written.signature, kSignatureBytesMax));
+            !read.ok()) {
+            return read;
         }
-        command.signature = std::move(text).value();
     }
     const auto options = with_account_of(frame, command.id, written.submit);
-    if (!options.ok()) {
-        return options.error();
-    }
-    const auto payees = named_payees(written.payees);
+    const auto payees = options.ok() ? named_payees(written.payees) : options.error();
     if (!payees.ok()) {
         return payees.error();
     }

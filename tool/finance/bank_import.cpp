@@ -9,6 +9,7 @@
 
 #include "core/approvals/subject.hpp"
 #include "core/ledger/payout_rows.hpp"
+#include "core/values/texts.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
 #include "program/commands.hpp"
@@ -53,17 +54,14 @@ const char* outcome_text(const JudgedLine& judged, bool preview) {
 
 Row row_of(const JudgedLine& judged, bool preview) {
     const BankLine& line = judged.line;
-    std::string fees;
-    for (const Money& fee : line.fees) {
-        fees += (fees.empty() ? "" : ", ") + to_string(fee);
-    }
+    const auto fee_text = [](const Money& fee) { return to_string(fee); };
     return {line.line,
             outcome_text(judged, preview),
             text_or_null(line.end_to_end_id),
             text_or_null(judged.creator),
             line.amount ? Json(line.amount->currency.code()) : Json(),
             line.amount ? Json(line.amount->amount.to_string()) : Json(),
-            text_or_null(fees),
+            text_or_null(joined(line.fees, ", ", fee_text)),
             text_or_null(line.bank_ref),
             line.booking_date,
             text_or_null(line.reason),
@@ -71,26 +69,23 @@ Row row_of(const JudgedLine& judged, bool preview) {
 }
 
 void print(const ImportBankFileCommand& command, const std::vector<JudgedLine>& judged) {
-    Listing listing(command.format, {{"line", Align::kRight},
-                                     {"outcome"},
-                                     {"end_to_end_id"},
-                                     {"creator_id"},
-                                     {"currency"},
-                                     {"amount", Align::kRight},
-                                     {"fees", Align::kRight},
-                                     {"bank_ref"},
-                                     {"booking_date", Align::kLeft, false},
-                                     {"reason"},
-                                     {"note"}});
-    std::size_t moved = 0;
-    for (const JudgedLine& one : judged) {
-        moved += one.outcome == BankOutcome::kMoved ? 1 : 0;
-        listing.add(row_of(one, command.preview));
-    }
-    listing.finish();
+    list_all(command.format,
+             {{"line", Align::kRight},
+              {"outcome"},
+              {"end_to_end_id"},
+              {"creator_id"},
+              {"currency"},
+              {"amount", Align::kRight},
+              {"fees", Align::kRight},
+              {"bank_ref"},
+              {"booking_date", Align::kLeft, false},
+              {"reason"},
+              {"note"}},
+             judged, [&](const JudgedLine& one) { return row_of(one, command.preview); });
     if (command.format == Format::kTable) {
         std::printf(
-            "%zu of %zu lines %s\n", moved, judged.size(),
+            "%td of %zu lines %s\n",
+            std::ranges::count(judged, BankOutcome::kMoved, &JudgedLine::outcome), judged.size(),
             command.preview ? "would be recorded; preview, nothing was changed" : "were recorded");
     }
 }
@@ -100,9 +95,9 @@ void print(const ImportBankFileCommand& command, const std::vector<JudgedLine>& 
 Status verdict(const ImportBankFileCommand& command, const std::vector<JudgedLine>& judged) {
     const JudgedLine* first = nullptr;
     std::size_t count = 0;
-    const bool is_right = !command.debtor.empty() ||
-                          std::any_of(judged.begin(), judged.end(),
-                                      [](const JudgedLine& one) { return one.payout.has_value(); });
+    const bool is_right =
+        !command.debtor.empty() ||
+        std::ranges::any_of(judged, [](const JudgedLine& one) { return one.payout.has_value(); });
     for (const JudgedLine& one : judged) {
         if (one.needs_person || (!is_right && !one.line.end_to_end_id.empty())) {
             const bool is_first = first == nullptr || (one.line.of && !first->line.of);
@@ -190,16 +185,16 @@ std::string name_of(const BankFile::Account& account) {
                                     : "no account";
 }
 
-/// Whether a report is about the debtor's payments: it is on an account of the debtor, or a
-/// pain.002 without an account answers a message of this account.
+/// Finds the reports about the debtor's payments: on an account of the debtor, or a pain.002
+/// without an account that answers a message of this account.
 class DebtorsOwn {
 public:
     DebtorsOwn(Debtors debtors, AccountNumber account, LedgerReader& ledger)
         : debtors_(std::move(debtors)), account_(account), ledger_(ledger) {}
 
     [[nodiscard]] bool has(const BankFile::Account& account) const {
-        return std::any_of(debtors_.begin(), debtors_.end(),
-                           [&](const auto& debtor) { return debtor.second.iban == account.iban; });
+        return std::ranges::any_of(
+            debtors_, [&](const auto& debtor) { return debtor.second.iban == account.iban; });
     }
     [[nodiscard]] bool has(const BankReport& report) const {
         return !report.original_message.empty() &&
@@ -271,10 +266,7 @@ void show_moved(const Moved& done, std::vector<JudgedLine>& judged) {
 Status run_import_bank_file(const Frame& frame, const ImportBankFileCommand& command) {
     constexpr std::size_t kFileBytesMax = std::size_t{256} << 20;
     const auto account = account_number(frame, *command.submit.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    const auto text = read_to_end(command.file, kFileBytesMax);
+    const auto text = account.ok() ? read_to_end(command.file, kFileBytesMax) : account.error();
     if (!text.ok()) {
         return text.error();
     }
@@ -286,14 +278,13 @@ Status run_import_bank_file(const Frame& frame, const ImportBankFileCommand& com
     std::size_t skipped = 0;
     const auto judge = [&] {
         return with_snapshot(
-            frame, command.submit.ledger_url, ReadFrom::kConfirmed,
-            [&](LedgerReader& ledger) -> Result<std::vector<JudgedLine>> {
-                const auto others = drop_other_accounts(command, *file, *account, ledger);
-                if (!others.ok()) {
-                    return others.error();
-                }
-                skipped += *others;
-                return judge_bank_file(ledger, *account, *command.submit.account, *file);
+            frame, command.submit.ledger_url, ReadFrom::kConfirmed, [&](LedgerReader& ledger) {
+                return drop_other_accounts(command, *file, *account, ledger)
+                    .and_then([&](std::size_t others) {
+                        skipped += others;
+                        return Result(
+                            judge_bank_file(ledger, *account, *command.submit.account, *file));
+                    });
             });
     };
     Moved done;

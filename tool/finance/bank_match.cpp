@@ -5,6 +5,8 @@
 #include <set>
 
 #include "core/lists/names.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 #include "program/cli/cli_values.hpp"
 #include "tool/bank/schema_values.hpp"
 #include "tool/finance/kept_export.hpp"
@@ -16,7 +18,7 @@ namespace {
 constexpr std::string_view kPostingWord = " posting ";
 constexpr std::string_view kReasonStart = "bank import ";
 
-/// Whether the text has the form of a payout id: P260131140509-7KQ4M9-0001.
+/// Returns whether the text has the form of a payout id: P260131140509-7KQ4M9-0001.
 bool looks_like_payout_id(std::string_view text) {
     constexpr std::size_t kBytesMin = 22, kBytesMax = 35, kTimeEnd = 13;
     return text.size() >= kBytesMin && text.size() <= kBytesMax && text.front() == 'P' &&
@@ -31,8 +33,7 @@ std::vector<std::string> payout_ids_in(std::string text) {
     std::vector<std::string> ids;
     for (const bool without_spaces : {false, true}) {
         if (without_spaces) {
-            std::erase_if(text,
-                          [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; });
+            std::erase_if(text, [](char c) { return without_space({&c, 1}).empty(); });
         }
         for (std::size_t at = text.find('P'); at != std::string::npos;
              at = text.find('P', at + 1)) {
@@ -109,9 +110,8 @@ std::vector<JudgedLine> BankMatcher::judge(const BankFile& file) {
 }
 
 Payout* BankMatcher::find(const std::string& id) {
-    const auto known = payouts_.find(id);
-    if (known != payouts_.end()) {
-        return &known->second;
+    if (Payout* const known = find_value(payouts_, id)) {
+        return known;
     }
     Payout payout;
     payout.payout_id = id;
@@ -211,7 +211,7 @@ std::string BankMatcher::message_fault(const BankLine& line, std::vector<Payout>
     const auto is_of = [&payouts](const std::string& id) {
         return std::ranges::count(payouts, id, &Payout::payout_id) != 0;
     };
-    const bool lists_another = line.entry == 0 && !std::all_of(named.begin(), named.end(), is_of);
+    const bool lists_another = line.entry == 0 && !std::ranges::all_of(named, is_of);
     return lists_another && line.event != BankEvent::kPending
                ? "the bank states one status for message " + of.message_id +
                      ", and lists a transaction that names none of its payouts"
@@ -258,7 +258,8 @@ std::string text_of(const std::optional<Money>& money) {
     return money ? to_string(*money) : "no amount";
 }
 
-/// Whether the line's amount is the payout's, as it is or after the fees that the line states.
+/// Returns whether the line's amount is the payout's, as it is or after the fees that the line
+/// states.
 bool has_amount_of(const BankLine& line, const Payout& payout) {
     if (!line.amount) {
         return false;
@@ -275,7 +276,7 @@ bool has_amount_of(const BankLine& line, const Payout& payout) {
     return line.amount->amount == payout.amount || before == payout.amount;
 }
 
-/// Whether the line is another return of a payout than the one that was recorded.
+/// Returns whether the line is another return of a payout than the one that was recorded.
 bool comes_back_again(const BankLine& line, const Payout& payout) {
     const PostingRefs recorded = PostingRefs::parse(payout.bank_ref);
     return line.event == BankEvent::kReturned && !recorded.empty() && !line.posting.empty() &&
@@ -312,8 +313,8 @@ bool BankMatcher::has_sent(const std::string& message) {
     return known->second;
 }
 
-/// Whether the line rejects the payout by its id and by the message that sent it, so that an amount
-/// would add nothing.
+/// Returns whether the line rejects the payout by its id and by the message that sent it, so that
+/// an amount would add nothing.
 bool BankMatcher::answers_message_of(const BankLine& line, const Payout& payout) const {
     return line.event == BankEvent::kFailed && !line.amount && !payout.message.empty() &&
            reports_[line.report].original_message == payout.message;
@@ -421,22 +422,17 @@ std::vector<BankMatcher::Posting> BankMatcher::stored_postings(const std::string
     ledger_.scan_creator_journal(
         payout.account, payout.creator, payout.closed_at, kEndOfTime,
         [&](const JournalGroup& group) {
-            if (group.payout_id != payout.payout_id ||
-                group.entries.front().reason != JournalReason::kSettle) {
-                return true;
-            }
             const std::size_t at = group.note.rfind(kPostingWord);
-            if (at != std::string::npos &&
+            if (group.payout_id == payout.payout_id &&
+                group.entries.front().reason == JournalReason::kSettle && at != std::string::npos &&
                 group.note.starts_with(std::string(kReasonStart) + "camt.")) {
                 postings.push_back(
                     {PostingRefs::parse(group.note.substr(at + kPostingWord.size())), 0});
             }
-            return true;
         });
     const PostingRefs kept = PostingRefs::parse(payout.bank_ref);
-    const bool is_known = std::any_of(postings.begin(), postings.end(), [&](const Posting& one) {
-        return one.refs.is_same_posting(kept);
-    });
+    const bool is_known = std::ranges::any_of(
+        postings, [&](const Posting& one) { return one.refs.is_same_posting(kept); });
     if (payout.state == PayoutState::kPaid && !kept.empty() && !is_known) {
         postings.push_back({kept, 0});
     }
@@ -450,9 +446,7 @@ void BankMatcher::judge_again(JudgedLine& judged) {
     const BankLine& line = judged.line;
     std::vector<Posting>& known = postings_of(judged.payout->payout_id);
     const Posting here{line.posting, line.entry};
-    const auto is_of = [&](const auto& fits) {
-        return std::any_of(known.begin(), known.end(), fits);
-    };
+    const auto is_of = [&](const auto& fits) { return std::ranges::any_of(known, fits); };
     const bool in_file = is_of([](const Posting& one) { return one.entry != 0; });
     const bool is_repeated =
         is_of([&](const Posting& one) { return one.refs.is_same_posting(here.refs); }) &&

@@ -8,6 +8,7 @@
 #include "core/protocol/personal_ids.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/rules/account.hpp"
+#include "core/values/lookup.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
 #include "program/cli/spelling.hpp"
@@ -126,23 +127,19 @@ Status run_list_clicks(const Frame& frame, const ListClicksCommand& command) {
             Click first;
             first.account = account;
             std::set<SequenceNumber> imports;
-            ledger.scan(first, {1, 1}, [&imports](const Click& click) {
-                imports.insert(click.imported);
-                return true;
-            });
+            ledger.scan(first, {1, 1},
+                        [&imports](const Click& click) { imports.insert(click.imported); });
             const auto inputs = inputs_at(ledger, imports);
             ledger.scan(first, {1, 1}, [&](const Click& click) {
-                const auto input = inputs.find(click.imported);
-                const bool known = input != inputs.end();
+                const auto* const input = find_value(inputs, click.imported);
                 if ((!command.program || click.program == *command.program) &&
                     (!creator || click.creator == *creator)) {
                     listing.add({to_hex(click.anon), click.program.str(),
                                  names.shown(click.account, click.creator).str(),
                                  click.occurred_at.to_string(), click.effective_from.to_string(),
-                                 known ? Json(input->second.seq.value) : Json(),
-                                 known ? Json(input->second.node) : Json()});
+                                 input != nullptr ? Json(input->seq.value) : Json(),
+                                 input != nullptr ? Json(input->node) : Json()});
                 }
-                return true;
             });
         });
 }

@@ -5,6 +5,7 @@
 #include "core/lists/names.hpp"
 #include "core/lists/places.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/values/texts.hpp"
 #include "program/cli/cli_values.hpp"
 #include "worker/access/ledger_access.hpp"
 
@@ -23,23 +24,23 @@ bool has_order(LedgerReader& ledger, AccountNumber account, const CodeOptions& o
 /// Sets the account, unless one is named. The number is that of the account.
 Result<AccountNumber> find_account_of_code(LedgerReader& ledger, const CodeOptions& options,
                                            SubmitOptions& submit) {
-    std::string names;
-    std::vector<AccountNumber> found;
+    std::vector<std::pair<AccountNumber, AccountId>> found;
     for (const auto& [number, id] : lists::account_ids(ledger)) {
         if (submit.account ? *submit.account == id : has_order(ledger, number, options)) {
-            names += (names.empty() ? "" : ", ") + id.str();
-            found.push_back(number);
+            found.emplace_back(number, id);
         }
     }
     if (found.empty()) {
         return not_found("no order carries code " + options.code + " in this time");
     }
     if (found.size() > 1) {
+        const std::string names =
+            joined(found, ", ", [](const auto& account) { return account.second.str(); });
         return conflict("orders of accounts " + names + " carry code " + options.code +
                         ": name one with --account");
     }
-    submit.account = AccountId(names);
-    return found.front();
+    submit.account = found.front().second;
+    return found.front().first;
 }
 
 }  // namespace

@@ -103,16 +103,13 @@ Status run_set(const Frame& frame, const Written<CreatorSet>& written) {
 
 Status run_show_creator(const Frame& frame, const ShowCreatorCommand& command) {
     tell_standstill(frame);
-    return with_account(frame, command.account, command.list.ledger, ReadFrom::kAnyServer,
-                        [&](LedgerReader& ledger, AccountNumber account) -> Status {
-                            const auto shown = lists::creator_object(
-                                ledger, account, command.account, command.creator, now());
-                            if (!shown.ok()) {
-                                return shown.error();
-                            }
-                            write_object(command.list.format, shown.value());
-                            return Status::success();
-                        });
+    return with_account(
+        frame, command.account, command.list.ledger, ReadFrom::kAnyServer,
+        [&](LedgerReader& ledger, AccountNumber account) {
+            return write_object(
+                command.list.format,
+                lists::creator_object(ledger, account, command.account, command.creator, now()));
+        });
 }
 
 /// Finds the number of the account. Returns kNotFound for an account or program that is unknown,
@@ -120,11 +117,9 @@ Status run_show_creator(const Frame& frame, const ShowCreatorCommand& command) {
 Status check_scope(const Frame& frame, LedgerReader& ledger, const ListCreatorsCommand& command,
                    std::optional<AccountNumber>& account) {
     if (command.account) {
-        const auto number = account_number(frame, *command.account);
-        if (!number.ok()) {
-            return number.error();
+        if (Status known = assign(account, account_number(frame, *command.account)); !known.ok()) {
+            return known;
         }
-        account = *number;
     }
     const auto row = command.program ? ledger.program(*command.program) : std::nullopt;
     if (command.program && !row) {
@@ -208,7 +203,6 @@ std::size_t orders_kept(LedgerReader& ledger, const CreatorRemove& removed, Time
                            order.position()->attribution.program == removed.program &&
                            order.position()->attribution.creator == creator;
         kept += keeps ? 1U : 0U;
-        return true;
     });
     return kept;
 }

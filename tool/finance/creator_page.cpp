@@ -3,6 +3,7 @@
 
 #include "core/protocol/page_token.hpp"
 #include "core/rules/account.hpp"
+#include "core/values/texts.hpp"
 #include "os/clock/clock.hpp"
 #include "os/random/random_bytes.hpp"
 #include "program/cli/cli_values.hpp"
@@ -34,13 +35,11 @@ Status check_page(const Frame& /*frame*/, const std::string& file) {
         return config.error();
     }
     for (const auto& [account, page] : config->accounts) {
-        std::string origins;
-        for (const std::string& origin : page.origins) {
-            origins += (origins.empty() ? ", in frames of " : " and ") + origin;
-        }
+        const std::string frames = page.origins.empty()
+                                       ? ", in no frame"
+                                       : ", in frames of " + joined(page.origins, " and ");
         std::printf("%s: %s%s\n", printable(page.name).c_str(),
-                    printable(*config->address_of(account)).c_str(),
-                    origins.empty() ? ", in no frame" : printable(origins).c_str());
+                    printable(*config->address_of(account)).c_str(), printable(frames).c_str());
     }
     return Status::success();
 }

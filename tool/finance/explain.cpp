@@ -186,10 +186,7 @@ Status add_sources(const Frame& frame, LedgerReader& ledger, const ExplainComman
 Result<std::string> explain_receipt(const Frame& frame, LedgerReader& ledger,
                                     const RecordName& name, const ExplainCommand& command) {
     const auto found = find_record(frame, name, ledger.head().applied_seq);
-    if (!found.ok()) {
-        return found.error();
-    }
-    const auto record = decode_record(found->record);
+    const auto record = found.ok() ? decode_record(found->record) : found.error();
     if (!record.ok()) {
         return record.error();
     }
@@ -218,7 +215,7 @@ Result<std::string> explain_receipt(const Frame& frame, LedgerReader& ledger,
 
 /// How long a read waits for a lock of the queue that another process has: it can do without.
 constexpr std::chrono::milliseconds kLockWait{100};
-/// Records of the queue that are looked at.
+/// Records of the queue that are read.
 constexpr std::size_t kRecordsMax = 100'000;
 
 /// Returns nullptr if this store's queue is not the one that the ledger's snapshot is of, or cannot
@@ -340,16 +337,14 @@ void write_lines_printable(const std::string& text) {
 Status run_explain(const Frame& frame, const ExplainCommand& command) {
     tell_standstill(frame);
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
-        const auto explanation = explanation_of(frame, ledger, command);
-        if (!explanation.ok()) {
-            return explanation.error();
-        }
-        if (command.format == Format::kJson) {
-            std::printf("%s\n", indented(*explanation, 0).c_str());
-        } else {
-            write_lines_printable(*explanation);
-        }
-        return Status::success();
+        return explanation_of(frame, ledger, command).and_then([&](const std::string& text) {
+            if (command.format == Format::kJson) {
+                std::printf("%s\n", indented(text, 0).c_str());
+            } else {
+                write_lines_printable(text);
+            }
+            return Status::success();
+        });
     });
 }
 

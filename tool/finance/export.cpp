@@ -16,11 +16,10 @@ struct ExportJournalCommand {
 Status run_export_journal(const Frame& frame, const ExportJournalCommand& command) {
     JournalExport journal = command.journal;
     if (!command.map.empty()) {
-        auto map = AccountMap::read(command.map, journal.form);
-        if (!map.ok()) {
-            return map.error();
+        if (Status read = assign(journal.map, AccountMap::read(command.map, journal.form));
+            !read.ok()) {
+            return read;
         }
-        journal.map = std::move(map).value();
     }
     tell_standstill(frame);
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {

@@ -150,14 +150,8 @@ Result<std::vector<Payout>> sent_with_key(LedgerReader& ledger, const ExportRequ
 Result<ExportPlan> plan_export(LedgerReader& ledger, const ExportRequest& request) {
     std::set<Currency> left;
     auto rest = named_payouts(ledger, request, left);
-    if (!rest.ok()) {
-        return rest.error();
-    }
-    auto files = files_of_key(ledger, request, *rest);
-    if (!files.ok()) {
-        return files.error();
-    }
-    const auto selected = select_unsent(*std::move(rest), request.ids);
+    auto files = rest.ok() ? files_of_key(ledger, request, *rest) : rest.error();
+    const auto selected = files.ok() ? select_unsent(*std::move(rest), request.ids) : files.error();
     if (!selected.ok()) {
         return selected.error();
     }

@@ -1,7 +1,5 @@
 // sluice link create|import|set|stop|start|remove|list|show
 #include <chrono>
-#include <memory>
-#include <new>
 #include <thread>
 
 #include "core/ledger/link_rows.hpp"
@@ -21,9 +19,9 @@
 namespace sluice::cli {
 namespace {
 
-/// A command waits so long until nginx can have its links.
+/// The time that a command waits until nginx can have its links.
 constexpr std::chrono::seconds kPublishedWithin{3};
-constexpr std::chrono::milliseconds kLookAgain{20};
+constexpr std::chrono::milliseconds kCheckAgain{20};
 
 struct OneLink {
     LinkId link;
@@ -53,47 +51,24 @@ struct ShowLinkCommand {
 
 // ---- Destinations -------------------------------------------------------------------------------
 
-struct UrlEnd {
-    void operator()(CURLU* url) const noexcept { curl_url_cleanup(url); }
-};
-struct CurlTextEnd {
-    void operator()(char* text) const noexcept { curl_free(text); }
-};
-
-/// Returns a part of a URL as libcurl reads it, or an empty text.
-std::string curl_part(CURLU* url, CURLUPart part) {
-    char* text = nullptr;
-    const bool is_there = curl_url_get(url, part, &text, 0) == CURLUE_OK;
-    const std::unique_ptr<char, CurlTextEnd> owned(text);
-    return is_there ? std::string(text) : std::string();
-}
-
 /// Checks that libcurl, which reads URLs as programs do, finds the same host in it.
 Status check_as_libcurl(const std::string& text, const Destination& to) {
-    if (Status loaded = kLibcurl.load(); !loaded.ok()) {
-        return loaded;
-    }
-    const std::unique_ptr<CURLU, UrlEnd> url(curl_url());
-    if (url == nullptr) {
-        throw std::bad_alloc();
-    }
-    const bool is_read =
-        curl_url_set(url.get(), CURLUPART_URL, text.c_str(), CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK;
-    return is_read && curl_part(url.get(), CURLUPART_SCHEME) == to.scheme &&
-                   curl_part(url.get(), CURLUPART_HOST) == to.host
-               ? Status::success()
-               : invalid("the URL: libcurl cannot read it, or finds another host in it");
+    return CurlUrl::read(text).and_then([&to](const CurlUrl& url) -> Status {
+        return url.is_valid() && url.part(CURLUPART_SCHEME) == to.scheme &&
+                       url.part(CURLUPART_HOST) == to.host
+                   ? Status::success()
+                   : invalid("the URL: libcurl cannot read it, or finds another host in it");
+    });
 }
 
-Status check_url(const std::string& text, bool allows_http) {
-    const auto to = parse_destination(text);
-    if (!to.ok()) {
-        return to.error();
-    }
-    if (to->scheme != "https" && !allows_http) {
-        return invalid("byte 1 of the URL: expected https://; --allow-http admits http://");
-    }
-    return check_as_libcurl(text, *to);
+/// @param name  The option or column, for the message.
+Status check_url(const std::string& name, const std::string& text, bool allows_http) {
+    const Status fits = parse_destination(text).and_then([&](const Destination& to) {
+        return to.scheme == "https" || allows_http
+                   ? check_as_libcurl(text, to)
+                   : invalid("byte 1 of the URL: expected https://; --allow-http admits http://");
+    });
+    return fits.ok() ? fits : Error{fits.error().code, name + ": " + fits.error().message};
 }
 
 // ---- Commands that write ------------------------------------------------------------------------
@@ -115,7 +90,7 @@ std::string wait_until_published(const Frame& frame, const std::string& ledger_u
         if (steady_now() >= end) {
             break;
         }
-        std::this_thread::sleep_for(kLookAgain);
+        std::this_thread::sleep_for(kCheckAgain);
     }
     return "; stored, but not published: nginx serves the links that it had until the worker "
            "writes them";
@@ -132,8 +107,8 @@ Status submit_links(const Frame& frame, const LinkSet& command, const SubmitOpti
 }
 
 Status run_create(const Frame& frame, const OneLink& one) {
-    if (Status fits = check_url(*one.to, one.allows_http); !fits.ok()) {
-        return Error{fits.error().code, "--to: " + fits.error().message};
+    if (Status fits = check_url("--to", *one.to, one.allows_http); !fits.ok()) {
+        return fits;
     }
     return submit_links(
         frame, {LinkVerb::kCreate, {{0, one.link, one.program, one.creator, one.to, one.is_deep}}},
@@ -141,9 +116,9 @@ Status run_create(const Frame& frame, const OneLink& one) {
 }
 
 Status run_set_link(const Frame& frame, const OneLink& one) {
-    if (Status fits = one.to ? check_url(*one.to, one.allows_http) : Status::success();
+    if (Status fits = one.to ? check_url("--to", *one.to, one.allows_http) : Status::success();
         !fits.ok()) {
-        return Error{fits.error().code, "--to: " + fits.error().message};
+        return fits;
     }
     return submit_links(frame, {LinkVerb::kSet, {{0, one.link, {}, {}, one.to, one.deep}}},
                         one.submit);
@@ -168,8 +143,8 @@ Status add_link_row(const CsvRow& row, bool allows_http, LinkSet& links) {
         return invalid("link_id: expected 1 to 64 of A-Z a-z 0-9 . _ ~ -");
     }
     added.link = LinkId(row.fields[0]);
-    if (Status fits = check_url(row.fields[3], allows_http); !fits.ok()) {
-        return Error{fits.error().code, "to: " + fits.error().message};
+    if (Status fits = check_url("to", row.fields[3], allows_http); !fits.ok()) {
+        return fits;
     }
     added.destination = row.fields[3];
     for (const Status& taken : {take_id("program_id", row.fields[1], added.program.emplace()),
@@ -195,25 +170,20 @@ Status run_import_links(const Frame& frame, const LinkFile& given) {
 // ---- Commands that read -------------------------------------------------------------------------
 
 Status run_list_links(const Frame& frame, const ListLinksCommand& command) {
-    return list_account_rows(frame, command, lists::link_list().columns(),
-                             [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
-                                 std::optional<CreatorId> creator = command.creator;
-                                 if (creator) {
-                                     creator = first_id(ledger, account, *creator);
-                                 }
-                                 lists::write_links(ledger, account, creator, now(), listing);
-                             });
+    return list_account_rows(
+        frame, command, lists::link_list().columns(),
+        [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
+            const auto creator = command.creator
+                                     ? std::optional(first_id(ledger, account, *command.creator))
+                                     : std::nullopt;
+            lists::write_links(ledger, account, creator, now(), listing);
+        });
 }
 
 Status run_show_link(const Frame& frame, const ShowLinkCommand& command) {
     tell_standstill(frame);
-    return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
-        const auto shown = lists::link_object(ledger, command.link, now());
-        if (!shown.ok()) {
-            return shown.error();
-        }
-        write_object(command.list.format, shown.value());
-        return Status::success();
+    return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) {
+        return write_object(command.list.format, lists::link_object(ledger, command.link, now()));
     });
 }
 

@@ -52,15 +52,19 @@ Status add_opening(const CsvRow& row, OpeningImport& import) {
     return Status::success();
 }
 
-/// Replaces the `line N:` of a rule that refuses a row by `file:N:`, a line of the message each.
-std::string with_file(const std::string& file, const std::string& refusal) {
-    constexpr std::string_view kFirst = "line ", kNext = "; line ";
-    std::string text = file + ":" + refusal.substr(kFirst.size());
+/// Replaces each `line N:` of a rule that refuses rows by `file:N:`, a line of the message each.
+Status with_file_in_lines(const std::string& file, Status done) {
+    constexpr std::string_view kNext = "; line ";
+    Status named = with_file(file, done);
+    if (named.ok() || named.error().message == done.error().message) {
+        return named;
+    }
+    std::string text = named.error().message;
     for (std::size_t at = text.find(kNext); at != std::string::npos;
          at = text.find(kNext, at + file.size())) {
         text.replace(at, kNext.size(), "\n" + file + ":");
     }
-    return text;
+    return Error{named.error().code, std::move(text)};
 }
 
 Status run_import_balances(const Frame& frame, const ImportBalancesCommand& command) {
@@ -74,10 +78,7 @@ Status run_import_balances(const Frame& frame, const ImportBalancesCommand& comm
     if (import.rows.empty()) {
         return invalid(command.file + ":2: expected at least one balance");
     }
-    Status done = submit(frame, import, command.submit);
-    return done.ok() || !done.error().message.starts_with("line ")
-               ? done
-               : Status(Error{done.error().code, with_file(command.file, done.error().message)});
+    return with_file_in_lines(command.file, submit(frame, import, command.submit));
 }
 
 Status run_list_balances(const Frame& frame, const ListBalancesCommand& command) {
@@ -99,7 +100,6 @@ Status run_list_balances(const Frame& frame, const ListBalancesCommand& command)
                                  row.currency.code(), posted.amount.to_string(), row.at.to_string(),
                                  row.command_id});
                 }
-                return true;
             });
         });
 }

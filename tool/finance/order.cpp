@@ -5,6 +5,7 @@
 #include "core/lists/creators.hpp"
 #include "core/lists/names.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/values/texts.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
 #include "program/commands.hpp"
@@ -23,7 +24,7 @@ struct TriedAttribute : Tried<Attribute> {
     CodeOptions code;
 };
 
-/// Whether an order of the account is still attributed as the command set it.
+/// Returns whether an order of the account is still attributed as the command set it.
 bool has_attributed(LedgerReader& ledger, AccountNumber account, const std::string& cause) {
     constexpr std::size_t kAtOnce = 256;
     AttributedOrder from{cause, account, {}, {}};
@@ -85,21 +86,19 @@ Status find_account_of_cause(LedgerReader& ledger, const std::string& cause,
     if (options.account) {
         return Status::success();
     }
-    std::string names;
-    std::size_t count = 0;
+    std::vector<std::string> names;
     for (const auto& [number, id] : account_ids(ledger)) {
         if (has_attributed(ledger, number, cause)) {
-            names += (names.empty() ? "" : ", ") + id.str();
-            ++count;
+            names.push_back(id.str());
         }
     }
-    if (count > 1) {
-        return conflict(cause + " attributed orders of accounts " + names +
+    if (names.size() > 1) {
+        return conflict(cause + " attributed orders of accounts " + joined(names, ", ") +
                         ": name one with --account, then the next");
     }
-    options.account = count != 0 ? std::optional(AccountId(names))
-                      : known    ? known
-                                 : account_of_key(ledger, options.key);
+    options.account = !names.empty() ? std::optional(AccountId(names.front()))
+                      : known        ? known
+                                     : account_of_key(ledger, options.key);
     return options.account ? Status::success()
                            : not_found(cause + " attributed no order: name an --account");
 }
@@ -235,8 +234,7 @@ void declare_holds(Subcommand app) {
     auto [hold, held] = add_command(
         app, "hold", "Block payouts of an order or a creator; refunds still count", run_hold);
     add_target(hold, held.command.target, held.submit);
-    add_dry_run(hold, held.dry_run);
-    add_command_options(hold, held.submit, true);
+    add_tried_options(hold, held);
 
     auto [list, listed] =
         add_command(hold, "list", "List the holds on creators and orders", run_hold_list);
@@ -254,14 +252,12 @@ void declare_holds(Subcommand app) {
             "--reject", [&of = released.command.of] { of = ReleaseOf::kReject; },
             "Release the rejection of an order that is held and rejected")
         .excludes(of_hold);
-    add_dry_run(release, released.dry_run);
-    add_command_options(release, released.submit, true);
+    add_tried_options(release, released);
 
     auto [reject, rejected] =
         add_command(app, "reject", "Reject an order: it earns no commission", run_tried<Reject>);
     add_order(reject, rejected.command.order, rejected.submit);
-    add_dry_run(reject, rejected.dry_run);
-    add_command_options(reject, rejected.submit, true);
+    add_tried_options(reject, rejected);
 }
 
 void declare_owner(Subcommand app) {
@@ -284,8 +280,7 @@ void declare_owner(Subcommand app) {
     add_id(attribute, "--program", "P", given.command.program, "Program").required();
     add_flag(attribute, "--replace", given.command.replace,
              "Replace the creator to whom it is attributed");
-    add_dry_run(attribute, given.dry_run);
-    add_command_options(attribute, given.submit, true);
+    add_tried_options(attribute, given);
 
     auto [detach, detached] = add_command(
         app, "detach", "Detach an order, or the orders of a code, from the creator", run_detach);
@@ -306,8 +301,7 @@ void declare_owner(Subcommand app) {
                    ? ""
                    : "--shop and --order, or --cause, or --code and --from";
     });
-    add_dry_run(detach, detached.dry_run);
-    add_command_options(detach, detached.submit, true);
+    add_tried_options(detach, detached);
 }
 
 }  // namespace
@@ -324,8 +318,7 @@ void declare_order(Subcommand app) {
     add_id(ack, "--kind", "K", acked.command.kind,
            "Kind of the anomaly, as `report anomalies` shows it")
         .required();
-    add_dry_run(ack, acked.dry_run);
-    add_command_options(ack, acked.submit, true);
+    add_tried_options(ack, acked);
 
     const Subcommand order = app.add_group("order", "Repair orders");
     auto [reset, was_reset] =
@@ -333,8 +326,7 @@ void declare_order(Subcommand app) {
     add_order(reset, was_reset.command.order, was_reset.submit);
     add_value(reset, "--version", "V", was_reset.command.version, parse_time,
               "Version (RFC 3339; default: the highest that was not in the future)");
-    add_dry_run(reset, was_reset.dry_run);
-    add_command_options(reset, was_reset.submit, true);
+    add_tried_options(reset, was_reset);
 }
 
 }  // namespace sluice::cli

@@ -1,5 +1,4 @@
 // sluice payout preview|close|sent|settle|failed|returned|void|list|show
-#include <algorithm>
 #include <cstdio>
 
 #include "core/approvals/subject.hpp"
@@ -7,6 +6,7 @@
 #include "core/payouts/plan.hpp"
 #include "core/rules/account.hpp"
 #include "core/values/assert.hpp"
+#include "core/values/lookup.hpp"
 #include "os/clock/clock.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
@@ -134,31 +134,18 @@ Status run_show_payout(const Frame& frame, const ShowPayoutCommand& command) {
         });
 }
 
-template <class Id>
-void add_ids(Subcommand app, const std::string& name, const std::string& type,
-             std::vector<Id>& target, const std::string& help) {
-    app.add_repeated(
-        name, type,
-        [&target](const std::string& word) -> Status {
-            auto id = parse_admin_id(word);
-            if (!id.ok()) {
-                return id.error();
-            }
-            target.emplace_back(std::move(id).value());
-            return Status::success();
-        },
-        help);
-}
-
 /// Adds the options of `preview` and `close`.
 void add_close_options(Subcommand app, ClosePayoutCommand& command) {
     add_account(app, command.submit);
     add_value(app, "--until", "T", command.close.until, parse_time,
               "Cut-off: pay commissions cleared at this time (RFC 3339)")
         .required();
-    add_ids(app, "--program", "P", command.close.programs, "Only this program; may be repeated");
-    add_ids(app, "--creator", "C", command.close.creators, "Only this creator; may be repeated");
-    add_ids(app, "--exclude", "C", command.close.excluded, "Exclude this creator; may be repeated");
+    add_values(app, "--program", "P", command.close.programs, parse_admin_id,
+               "Only this program; may be repeated");
+    add_values(app, "--creator", "C", command.close.creators, parse_admin_id,
+               "Only this creator; may be repeated");
+    add_values(app, "--exclude", "C", command.close.excluded, parse_admin_id,
+               "Exclude this creator; may be repeated");
     add_flag(app, "--ignore-minimum", command.close.ignore_minimum,
              "Also pay sums below the policy's min_payout");
     add_format(app, command.format);
@@ -182,8 +169,8 @@ void declare_move(Subcommand group, PayoutVerb verb, const std::string& help) {
 }
 
 void declare_payout_listing(Subcommand group) {
-    const auto payouts = std::ranges::find(lists::reports(), "payouts", &Report::name);
-    SLUICE_ASSERT(payouts != lists::reports().end());
+    const Report* const payouts = find_item(lists::reports(), "payouts", &Report::name);
+    SLUICE_ASSERT(payouts != nullptr);
     declare_report_command(group, *payouts, "list");
 
     auto [show, shown] = add_command(group, "show", "Show the items of a payout", run_show_payout);

@@ -14,7 +14,6 @@
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
 #include "program/commands.hpp"
-#include "program/system/file.hpp"
 #include "tool/bank/payees.hpp"
 #include "tool/bank/payment.hpp"
 #include "tool/finance/export_plan.hpp"
@@ -55,15 +54,12 @@ struct BankFiles {
 };
 
 Result<BankFiles> read_bank_files(const ExportCommand& command) {
-    auto payees = read_payees(command.payees);
-    if (!payees.ok()) {
-        return payees.error();
+    BankFiles files;
+    Status read = assign(files.payees, read_payees(command.payees));
+    if (read.ok() && !command.debtor.empty()) {
+        read = assign(files.debtors, read_debtors(command.debtor));
     }
-    auto debtors = command.debtor.empty() ? Debtors() : read_debtors(command.debtor);
-    if (!debtors.ok()) {
-        return debtors.error();
-    }
-    return BankFiles{std::move(payees).value(), std::move(debtors).value()};
+    return read.ok() ? Result(std::move(files)) : read.error();
 }
 
 /// Makes the message without its id and time. Finds every reason to refuse it before anything is
@@ -100,11 +96,11 @@ Result<PaymentMessage> message_of(LedgerReader& ledger, const std::vector<Payout
         Payment payment{payout.payout_id, creator, payout.payee, payout.amount, to->second, {}};
         const std::string pattern = command.remittance.value_or(
             std::string(default_remittance(command.columns, message.currency)));
-        auto remittance = remittance_text(pattern, payment, payout.until);
-        if (!remittance.ok()) {
-            return remittance.error();
+        if (Status fits =
+                assign(payment.remittance, remittance_text(pattern, payment, payout.until));
+            !fits.ok()) {
+            return fits.error();
         }
-        payment.remittance = std::move(remittance).value();
         message.payments.push_back(std::move(payment));
     }
     if (Status fits = check_columns(command.columns, message); !fits.ok()) {
@@ -274,7 +270,7 @@ Status send_message(const Frame& frame, const ExportCommand& command, AccountNum
         std::error_code ignored;
         std::filesystem::remove(kept_file(frame, message.message_id), ignored);
     }
-    // A command with the same key may have been applied after the look for it.
+    // A command with the same key may have been applied after the search for it.
     const auto known = with_snapshot(
         frame, command.submit.ledger_url, ReadFrom::kConfirmed,
         [&](LedgerReader& ledger) { return sent_with_key(ledger, request_of(command, account)); });

@@ -90,11 +90,9 @@ Status preview(const CloseMonthCommand& command, AccountNumber account, LedgerRe
     for (const auto& [shop, letters] : paged(ledger).dead_by_shop(account, kFirstInstant, until)) {
         late.dead_letters += letters.others;  // requests about persons are not replayed
     }
-    Listing listing(command.format, preview_columns());
-    for (const auto& [key, month] : months) {
-        listing.add(preview_row(key.first, key.second, month));
-    }
-    listing.finish();
+    list_all(command.format, preview_columns(), months, [](const auto& one) {
+        return preview_row(one.first.first, one.first.second, one.second);
+    });
     if (command.format != Format::kTable) {
         print_late(late, stderr);  // a listing is one list
         return Status::success();

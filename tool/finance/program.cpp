@@ -57,7 +57,6 @@ Status run_list_programs(const Frame& frame, const ListOptions& options) {
                      [&](LedgerReader& ledger, Listing& listing) {
                          ledger.scan_programs([&](const ProgramRow& row) {
                              listing.add(lists::program_list().row(row));
-                             return true;
                          });
                      });
 }

@@ -1,7 +1,6 @@
 // sluice program preview
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <variant>
 
@@ -93,9 +92,9 @@ void WhatIf::edit(worker::OwnedInput& input) {
     input.original.reset();
 }
 
-/// Replays all archives into one new ledger.
+/// Replays all archives, and returns the new ledger of them in `folder`.
 Result<std::unique_ptr<Ledger>> replay(const PreviewCommand& command,
-                                       const std::filesystem::path& into, const char* what,
+                                       const std::filesystem::path& folder, const char* what,
                                        const std::function<void(worker::OwnedInput&)>& edit) {
     Progress progress;
     worker::RebuildOptions options;
@@ -106,19 +105,18 @@ Result<std::unique_ptr<Ledger>> replay(const PreviewCommand& command,
         }
     };
     {
-        auto rebuild = worker::Rebuild::begin({command.archives.begin(), command.archives.end()},
-                                              into, options);
-        if (!rebuild.ok()) {
-            return rebuild.error();
-        }
-        if (Status replayed = rebuild.value()->replay(); !replayed.ok()) {
+        const Status replayed =
+            worker::Rebuild::begin({command.archives.begin(), command.archives.end()}, folder,
+                                   options)
+                .and_then([](const std::unique_ptr<worker::Rebuild>& rebuild) {
+                    return rebuild->replay();
+                });
+        if (!replayed.ok()) {
             return replayed.error();
         }
     }
     progress.clear();
-    auto ledger = store::EmbeddedLedger::open(into, store::EmbeddedLedger::Mode::kReadOnly);
-    return ledger.ok() ? Result<std::unique_ptr<Ledger>>(std::move(ledger).value())
-                       : Result<std::unique_ptr<Ledger>>(ledger.error());
+    return store::EmbeddedLedger::open(folder, store::EmbeddedLedger::Mode::kReadOnly);
 }
 
 bool covers(const PreviewCommand& command, const OrderState& order) {
@@ -137,10 +135,8 @@ Differences compare(const PreviewCommand& command, LedgerReader& before, LedgerR
                     differences.add(&order,
                                     after.load_order(order.key, changed) ? &changed : nullptr);
                 }
-                return true;
             });
         }
-        return true;
     });
     return differences;
 }

@@ -27,8 +27,7 @@ void declare_write_off(Subcommand app) {
         add_value(off, "--currency", "CUR", written.command.currency, parse_currency,
                   "Currency of the balance, if several are below 0");
     amount.excludes(currency);
-    add_dry_run(off, written.dry_run);
-    add_command_options(off, written.submit, true);
+    add_tried_options(off, written);
 }
 
 }  // namespace sluice::cli

@@ -92,10 +92,7 @@ Status check_rates(const Frame& frame, const std::string& file, const std::strin
 Result<ProgramApply> read_program_apply(const Frame& frame, const std::string& file,
                                         const std::string& ledger_url) {
     auto text = read_to_end(file, kFileBytesMax);
-    if (!text.ok()) {
-        return text.error();
-    }
-    auto filed = parse_program_file(file, text.value());
+    auto filed = text.ok() ? parse_program_file(file, text.value()) : text.error();
     if (!filed.ok()) {
         return filed.error();
     }

@@ -10,8 +10,9 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/rules/account.hpp"
-#include "core/rules/attribution.hpp"
 #include "core/rules/rate_book.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 #include "core/values/unicode.hpp"
 #include "program/cli/output.hpp"
 
@@ -60,18 +61,9 @@ private:
     std::map<std::string, Spelled> spelled_;
 };
 
-/// Codes are the same if they differ by the case of ASCII letters, so only others can look alike.
+/// The ledger ignores the case of ASCII letters in a code, so only other codes can look alike.
 bool is_ascii(std::string_view text) {
-    return std::all_of(text.begin(), text.end(),
-                       [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-}
-
-/// A code as the ledger compares it: without the case of ASCII letters.
-std::string compared(std::string code) {
-    for (char& c : code) {
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return code;
+    return std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 void check_creators(LedgerReader& ledger, const std::string& file, const CreatorImport& import,
@@ -92,7 +84,6 @@ void check_creators(LedgerReader& ledger, const std::string& file, const Creator
     for (const auto& [account, spellings] : added) {
         ledger.scan(CreatorRow{account, {}, {}, {}, {}}, {1, 1}, [&](const CreatorRow& row) {
             spellings.compare(row.creator.str(), row.creator.str(), warnings);
-            return true;
         });
     }
 }
@@ -103,14 +94,13 @@ void check_codes(LedgerReader& ledger, const std::string& file, const CreatorImp
     for (const CreatorImport::Row& row : import.rows) {
         if (!is_ascii(row.code) && programs.find(row.program) != nullptr) {
             stated.try_emplace(row.program, file, "code")
-                .first->second.add(row.code, compared(row.code), row.line, warnings);
+                .first->second.add(row.code, ascii_lower(row.code), row.line, warnings);
         }
     }
     for (const auto& [id, spellings] : stated) {
         const Program& program = programs.find(id)->program;
         ledger.scan_codes(program.account, program.id, [&](const CodeRow& row) {
-            spellings.compare(row.code, compared(row.code), warnings);
-            return true;
+            spellings.compare(row.code, ascii_lower(row.code), warnings);
         });
     }
 }
@@ -127,19 +117,11 @@ Warnings check_group(const ProgramRow& row, const std::string& group, const std:
     if (group.empty() || named.contains(group)) {
         return {};
     }
-    std::string others;
-    for (const std::string& name : named) {
-        others += (others.empty() ? "" : ", ") + name;
-    }
     return {where + "no rule of program " + row.program.id.str() + " names group " + group +
-            (others.empty() ? "" : "; its rules name " + others)};
+            (named.empty() ? "" : "; its rules name " + joined(named, ", "))};
 }
 
 // ---- Rules --------------------------------------------------------------------------------------
-
-bool has(const std::vector<std::string>& list, const std::string& value) {
-    return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 bool matches(const Rule& rule, const CatalogRecord& product) {
     const bool is_product = product.key.product_id.view() == rule.value;
@@ -147,20 +129,20 @@ bool matches(const Rule& rule, const CatalogRecord& product) {
         case RuleMatch::kProduct:
             return is_product;
         case RuleMatch::kVariantSku:
-            return has(product.variant_skus, rule.value);
+            return has_item(product.variant_skus, rule.value);
         case RuleMatch::kSku:
-            return is_product || has(product.variant_skus, rule.value);
+            return is_product || has_item(product.variant_skus, rule.value);
         case RuleMatch::kSkuPattern:
             return fits_pattern(rule.value, product.key.product_id.view()) ||
-                   std::any_of(
-                       product.variant_skus.begin(), product.variant_skus.end(),
-                       [&rule](const std::string& sku) { return fits_pattern(rule.value, sku); });
+                   std::ranges::any_of(product.variant_skus, [&rule](const std::string& sku) {
+                       return fits_pattern(rule.value, sku);
+                   });
         case RuleMatch::kCollection:
-            return has(product.collections, rule.value);
+            return has_item(product.collections, rule.value);
         case RuleMatch::kBrand:
             return product.brand == rule.value;
         case RuleMatch::kTag:
-            return has(product.tags, rule.value);
+            return has_item(product.tags, rule.value);
         default:
             return true;
     }
@@ -175,7 +157,6 @@ bool match_products(LedgerReader& ledger, const Program& program,
         if (row.account == program.account && program.covers(row.shop_id.view())) {
             shops.push_back(row.shop);
         }
-        return true;
     });
     bool any = false;
     for (const ShopNumber shop : shops) {
@@ -224,7 +205,6 @@ void check_people(LedgerReader& ledger, const Program& program, Warnings& warnin
     ledger.scan_memberships(program.account, program.id, [&](const Membership& row) {
         has_members = true;
         groups.insert(row.group);
-        return true;
     });
     for (std::size_t i = 0; i < program.rules.size() && has_members; ++i) {
         const Rule& rule = program.rules[i];

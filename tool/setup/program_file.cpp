@@ -14,14 +14,6 @@ namespace sluice::cli {
 
 namespace {
 
-/// Sets the target if the table has the key. `read(node, key)` returns its value.
-template <class Target, class Read>
-void read_if(const TomlTable& table, const char* key, Target& target, Read read) {
-    if (const toml::node* const node = table.find(key)) {
-        target = read(*node, key);
-    }
-}
-
 /// Returns what `read` returns of each item of a list, or fails if two are the same.
 /// @param noun  An item, for the message.
 template <class Read>
@@ -30,7 +22,7 @@ auto distinct_of(const toml::node& node, const std::string& key, const char* exa
     std::vector<std::invoke_result_t<Read, const toml::node&>> values;
     for (const toml::node& item : list_of(node, key, example)) {
         values.push_back(read(item));
-        if (std::count(values.begin(), values.end(), values.back()) > 1) {
+        if (std::ranges::count(values, values.back()) > 1) {
             fail(item, key + ": expected each " + noun + " once");
         }
     }
@@ -85,26 +77,26 @@ FiledPolicy policy_of(const toml::node& node) {
     const toml::node& account = table.require("account", R"("acme")");
     filed.policy.account_id = AccountId(id_of(account, "account", R"("acme")"));
     filed.account_line = line_of(account);
-    read_if(table, "min_payout", filed.policy.min_payout, amounts_of);
-    read_if(table, "approve_payout_above", filed.policy.approve_payout_above, amounts_of);
-    read_if(table, "approve_adjust_above", filed.policy.approve_adjust_above, amounts_of);
-    read_if(table, "approve_attribution_above", filed.policy.approve_attribution_above, amounts_of);
-    read_if(table, "approve_run_above", filed.policy.approve_run_above, amounts_of);
+    table.read_if("min_payout", filed.policy.min_payout, amounts_of);
+    table.read_if("approve_payout_above", filed.policy.approve_payout_above, amounts_of);
+    table.read_if("approve_adjust_above", filed.policy.approve_adjust_above, amounts_of);
+    table.read_if("approve_attribution_above", filed.policy.approve_attribution_above, amounts_of);
+    table.read_if("approve_run_above", filed.policy.approve_run_above, amounts_of);
     if (const toml::node* const approvers = table.find("approvers")) {
         filed.policy.approvers =
             distinct_of(*approvers, "approvers", R"(["frank", "gina"])", "name", approver_of);
     }
-    read_if(table, "require_payee", filed.policy.require_payee, flag_of);
-    read_if(table, "approve_payee_change", filed.policy.approve_payee_change, flag_of);
-    read_if(table, "approve_rates", filed.policy.approve_rates, flag_of);
-    read_if(table, "approve_period_close", filed.policy.approve_period_close, flag_of);
-    read_if(table, "approve_payees_file", filed.policy.approve_payees_file, flag_of);
-    read_if(table, "payee_cooling_days", filed.policy.payee_cooling_days, days_of);
-    read_if(table, "payout_day", filed.policy.payout_day, payout_day_of);
-    read_if(table, "max_rate", filed.policy.max_rate, percent_of);
-    read_if(table, "lines_over", filed.policy.lines_over, percent_of);
-    read_if(table, "max_share", filed.policy.max_share, percent_of);
-    read_if(table, "amount_limit", filed.policy.amount_limit, amounts_of);
+    table.read_if("require_payee", filed.policy.require_payee, flag_of);
+    table.read_if("approve_payee_change", filed.policy.approve_payee_change, flag_of);
+    table.read_if("approve_rates", filed.policy.approve_rates, flag_of);
+    table.read_if("approve_period_close", filed.policy.approve_period_close, flag_of);
+    table.read_if("approve_payees_file", filed.policy.approve_payees_file, flag_of);
+    table.read_if("payee_cooling_days", filed.policy.payee_cooling_days, days_of);
+    table.read_if("payout_day", filed.policy.payout_day, payout_day_of);
+    table.read_if("max_rate", filed.policy.max_rate, percent_of);
+    table.read_if("lines_over", filed.policy.lines_over, percent_of);
+    table.read_if("max_share", filed.policy.max_share, percent_of);
+    table.read_if("amount_limit", filed.policy.amount_limit, amounts_of);
     if (const toml::node* const blocking = table.find("blocking")) {
         filed.policy.blocking =
             distinct_of(*blocking, "blocking", R"(["CANCEL_NOT_LATER"])", "kind", anomaly_kind_of);
@@ -124,9 +116,9 @@ AttributionType attribution_type_of(const toml::node& item) {
     return type;
 }
 
-std::vector<AttributionType> precedence_of(const toml::node& node) {
+std::vector<AttributionType> precedence_of(const toml::node& node, std::string_view key) {
     std::vector<AttributionType> types = distinct_of(
-        node, "precedence", R"(["AFFILIATE_CODE", "LANDED"])", "type", attribution_type_of);
+        node, std::string(key), R"(["AFFILIATE_CODE", "LANDED"])", "type", attribution_type_of);
     if (types.empty()) {
         fail(node, R"(precedence: expected "AFFILIATE_CODE", "LANDED" or both)");
     }
@@ -174,7 +166,7 @@ private:
     }
 
     void read_dates() {
-        read_if(table_, "starts_at", program_.starts_at, instant_of);
+        table_.read_if("starts_at", program_.starts_at, instant_of);
         if (const toml::node* const node = table_.find("ends_at")) {
             program_.ends_at = instant_of(*node, "ends_at");
             if (program_.starts_at && *program_.ends_at <= *program_.starts_at) {
@@ -182,29 +174,24 @@ private:
                                 program_.starts_at->to_string());
             }
         }
-        read_if(table_, "late_days", program_.late_days, days_of);
+        table_.read_if("late_days", program_.late_days, days_of);
     }
 
     void read_settings() {
-        read_if(table_, "window_days", program_.window_days, days_of);
-        read_if(table_, "clearing_days", program_.clearing_days, days_of);
-        if (const toml::node* const node = table_.find("base")) {
-            program_.base = named_of<BaseKind>(*node, "base", R"("net")", R"("net" or "gross")");
-        }
-        if (const toml::node* const node = table_.find("precedence")) {
-            program_.precedence = precedence_of(*node);
-        }
-        read_if(table_, "max_per_order", program_.max_per_order, amounts_of);
+        table_.read_if("window_days", program_.window_days, days_of);
+        table_.read_if("clearing_days", program_.clearing_days, days_of);
+        table_.read_if("base", program_.base, named_of<BaseKind>, R"("net")",
+                       R"("net" or "gross")");
+        table_.read_if("precedence", program_.precedence, precedence_of);
+        table_.read_if("max_per_order", program_.max_per_order, amounts_of);
     }
 
     void read_rates() {
         program_.default_rate =
             noted_rate(table_.require("default_rate", R"("10%")"), "default_rate", "default_rate");
         read_tiers(table_, "default_tiers", program_.default_tiers);
-        if (const toml::node* const node = table_.find("tiers_apply")) {
-            program_.tiers_apply =
-                named_of<TiersApply>(*node, "tiers_apply", R"("month")", R"("order" or "month")");
-        }
+        table_.read_if("tiers_apply", program_.tiers_apply, named_of<TiersApply>, R"("month")",
+                       R"("order" or "month")");
     }
 
     Rate noted_rate(const toml::node& node, std::string_view key, const std::string& field) {
@@ -214,8 +201,8 @@ private:
     }
 
     void read_tiers(const TomlTable& table, const char* key, std::vector<Tier>& tiers) {
-        read_if(table, key, tiers, [this](const toml::node& node, const std::string& name) {
-            return tiers_of(node, name);
+        table.read_if(key, tiers, [this](const toml::node& node, std::string_view name) {
+            return tiers_of(node, std::string(name));
         });
     }
 
@@ -262,24 +249,18 @@ private:
     }
 
     static void read_qualifiers(const TomlTable& table, Rule& rule) {
-        if (const toml::node* const node = table.find("creator")) {
-            rule.creator = id_of(*node, "creator", R"("ann")");
-        }
-        if (const toml::node* const node = table.find("group")) {
-            rule.group = id_of(*node, "group", R"("gold")");
-        }
-        if (const toml::node* const node = table.find("customer")) {
-            rule.customer =
-                named_of<CustomerKind>(*node, "customer", R"("new")", R"("new" or "returning")");
-        }
-        read_if(table, "from", rule.from, instant_of);
+        table.read_if("creator", rule.creator, id_of, R"("ann")");
+        table.read_if("group", rule.group, id_of, R"("gold")");
+        table.read_if("customer", rule.customer, named_of<CustomerKind>, R"("new")",
+                      R"("new" or "returning")");
+        table.read_if("from", rule.from, instant_of);
         if (const toml::node* const node = table.find("until")) {
             rule.until = instant_of(*node, "until");
             if (rule.from && *rule.until <= *rule.from) {
                 fail(*node, "until: expected an instant after from, " + rule.from->to_string());
             }
         }
-        read_if(table, "min_order_amount", rule.min_order_amount, money_of);
+        table.read_if("min_order_amount", rule.min_order_amount, money_of);
     }
 
     Rule rule_of(const toml::node& node) {

@@ -166,9 +166,7 @@ Result<std::optional<pg::Url>> shared_ledger(const Frame& frame) {
     if (text->empty()) {
         return std::optional<pg::Url>();
     }
-    auto url = pg::Url::parse(*text);
-    return url.ok() ? Result<std::optional<pg::Url>>(std::optional(std::move(url).value()))
-                    : Result<std::optional<pg::Url>>(url.error());
+    return pg::Url::parse(*text);
 }
 
 Result<bool> has_own_ledger(const Frame& frame) {

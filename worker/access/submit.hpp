@@ -92,6 +92,13 @@ struct Tried : Written<What> {
     DryRunOptions dry_run;
 };
 
+/// Adds `--dry-run`, and the options of a command that writes and needs a reason.
+template <class What>
+void add_tried_options(Subcommand app, Tried<What>& target) {
+    add_dry_run(app, target.dry_run);
+    add_command_options(app, target.submit, true);
+}
+
 template <class What>
 Status run_tried(const Frame& frame, const Tried<What>& tried) {
     const auto options = options_of(frame, tried);
