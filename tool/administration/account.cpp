@@ -218,24 +218,29 @@ struct SilenceCommand {
 Status list_silences(const SilenceCommand& command, const std::vector<store::RegisteredShop>& shops,
                      LedgerReader& ledger) {
     const Timestamp at = now();
-    Listing listing(command.list.format, {{"shop_id"},
-                                          {"account_id"},
-                                          {"last_event_at"},
-                                          {"state"},
-                                          {"silent", Align::kRight},
-                                          {"usual", Align::kRight},
-                                          {"limit", Align::kRight},
-                                          {"sentence"}});
     std::size_t silent = 0;
-    for (const store::RegisteredShop& shop : shops) {
-        const auto silence = lists::silence_of(ledger, shop.account_number, shop.number);
-        Json row = lists::silence_json(shop.shop_id, silence, at);
-        silent += row["state"].cell() == to_string(ShopSilence::kSilent) ? 1U : 0U;
-        listing.add({shop.shop_id.str(), shop.account_id.str(),
-                     silence ? Json(silence->last_event.to_string()) : Json(), row["state"],
-                     row["silent"], row["usual"], row["limit"], row["sentence"]});
-    }
-    listing.finish();
+    list_all(command.list.format,
+             {{"shop_id"},
+              {"account_id"},
+              {"last_event_at"},
+              {"state"},
+              {"silent", Align::kRight},
+              {"usual", Align::kRight},
+              {"limit", Align::kRight},
+              {"sentence"}},
+             shops, [&](const store::RegisteredShop& shop) -> Row {
+                 const auto silence = lists::silence_of(ledger, shop.account_number, shop.number);
+                 Json row = lists::silence_json(shop.shop_id, silence, at);
+                 silent += row["state"].cell() == to_string(ShopSilence::kSilent) ? 1U : 0U;
+                 return {shop.shop_id.str(),
+                         shop.account_id.str(),
+                         silence ? Json(silence->last_event.to_string()) : Json(),
+                         row["state"],
+                         row["silent"],
+                         row["usual"],
+                         row["limit"],
+                         row["sentence"]};
+             });
     if (command.check && silent != 0) {
         return conflict(std::to_string(silent) + " of " + std::to_string(shops.size()) + " shops " +
                         (silent == 1 ? "is" : "are") + " silent");

@@ -72,10 +72,8 @@ private:
                         const store::QueueFill& queue) {
         using store::EmbeddedLedger;
         auto ledger = EmbeddedLedger::open(copy.ledger, EmbeddedLedger::Mode::kReadOnly);
-        if (!ledger.ok()) {
-            return ledger.error();
-        }
-        auto registry = store::Registry::open(copy, store::Registry::Mode::kReadOnly);
+        auto registry = ledger.ok() ? store::Registry::open(copy, store::Registry::Mode::kReadOnly)
+                                    : ledger.error();
         if (!registry.ok()) {
             return registry.error();
         }
@@ -102,8 +100,7 @@ private:
             return registry.error();
         }
         const auto key = store::MasterKey::load(copy.master_key);
-        if (Status fits = key.ok() ? registry.value()->check_key(*key) : Status(key.error());
-            !fits.ok()) {
+        if (Status fits = key.ok() ? registry.value()->check_key(*key) : key.error(); !fits.ok()) {
             faults_.push_back(fits.error().message);
         }
         return Status::success();
@@ -153,10 +150,7 @@ bool has_key(const std::string& folder) {
 Status run_backup(const Frame& frame, const std::string& folder) {
     const store::StorePaths paths = frame.paths();
     const auto own = has_own_ledger(frame);
-    if (!own.ok()) {
-        return own.error();
-    }
-    auto queue = store::Queue::open(paths, queue_options());
+    auto queue = own.ok() ? store::Queue::open(paths, queue_options()) : own.error();
     if (!queue.ok()) {
         return queue.error();
     }

@@ -30,16 +30,6 @@ Json topic_or_null(const DeadLetter& letter) {
     return letter.topic ? Json(to_string(*letter.topic)) : Json();
 }
 
-/// Returns a member of an object in the body, or an empty text.
-std::string_view member_of(std::string_view object, std::string_view key) {
-    for (const JsonMember& member : json_members(object)) {
-        if (member.key == key) {
-            return member.value;
-        }
-    }
-    return {};
-}
-
 /// The body of a letter, and what nginx left in it of a platform's order. Refers to the letter.
 struct LetterBody {
     Result<RecordView> record;
@@ -53,22 +43,24 @@ struct LetterBody {
         text = record->meta.bulk ? std::string_view(letter.bulk_body) : record->body;
         JsonDocument document;
         if (record->meta.source && is_order(record->meta.topic) && document.parse(text)) {
-            source = member_of(text, "source");
+            source = member_of(json_members(text), "source");
         }
     }
     /// Returns the faults of a platform's order, a JSON array; empty if it could be read.
-    [[nodiscard]] std::string_view faults() const { return member_of(source, "faults"); }
+    [[nodiscard]] std::string_view faults() const {
+        return member_of(json_members(source), "faults");
+    }
 };
 
 /// Returns why an input was not applied. What could be read of a platform's order lacks fields of
-/// our own format, and the ledger names the first of those. The shop can correct the platform's.
+/// our own format, and the ledger names the first such field. The shop can correct the platform's.
 std::string reason_of(const DeadLetter& letter, const LetterBody& body) {
     const auto faults = json_elements(body.faults());
     if (faults.empty() || is_verdict(letter.reason)) {
         return letter.reason;
     }
-    return json_string(member_of(faults.front(), "field")) + ": " +
-           json_string(member_of(faults.front(), "message"));
+    const std::vector<JsonMember> first = json_members(faults.front());
+    return json_string(member_of(first, "field")) + ": " + json_string(member_of(first, "message"));
 }
 
 Status run_list_dead(const Frame& frame, const ListOptions& options) {
@@ -79,14 +71,13 @@ Status run_list_dead(const Frame& frame, const ListOptions& options) {
             ledger.scan_dead([&](const DeadLetter& letter) {
                 listing.add({letter.seq.value, topic_or_null(letter), text_or_null(letter.shop_id),
                              reason_of(letter, LetterBody(letter)), letter.attempts});
-                return true;
             });
         });
 }
 
 /// Adds what is wrong with an order of a platform, the values that were read, and what to do.
 void add_source(const DeadLetter& letter, const LetterBody& body, Json& object) {
-    const std::string_view seen = member_of(body.source, "seen");
+    const std::string_view seen = member_of(json_members(body.source), "seen");
     if (!body.faults().empty()) {
         object["faults"] = Json::from_text(body.faults());
     }
@@ -143,7 +134,6 @@ Result<std::map<SequenceNumber, std::string>> letters_of(const Frame& frame,
             if (!command.seq || *command.seq == letter.seq.value) {
                 letters.emplace(letter.seq, letter.reason);
             }
-            return true;
         });
         return Result(std::move(letters));
     });
@@ -177,6 +167,12 @@ Status run_replay(const Frame& frame, const ReplayCommand& command) {
                                   "`sluice dead discard SEQ --reason TEXT`");
 }
 
+Result<SequenceNumber> parse_seq(std::string_view text) {
+    return parse_count(text, 1, UINT64_MAX).and_then([](std::uint64_t number) {
+        return Result(SequenceNumber{number});
+    });
+}
+
 template <class Seq>
 Option add_seq(Subcommand app, Seq& target) {
     return add_count(app, "SEQ", "SEQ", target, 1, UINT64_MAX,
@@ -203,18 +199,8 @@ void declare_dead(Subcommand app) {
     auto [discard, discarded] =
         add_command(group, "discard", "Give dead letters up for good; the journal keeps the reason",
                     run_written<DeadDiscard>);
-    discard
-        .add_repeated(
-            "SEQ", "SEQ",
-            [&seqs = discarded.command.seqs](const std::string& text) -> Status {
-                const auto number = parse_count(text, 1, UINT64_MAX);
-                if (!number.ok()) {
-                    return number.error();
-                }
-                seqs.push_back({*number});
-                return Status::success();
-            },
-            "Sequence numbers, as `dead list` shows them")
+    add_values(discard, "SEQ", "SEQ", discarded.command.seqs, parse_seq,
+               "Sequence numbers, as `dead list` shows them")
         .required();
     add_command_options(discard, discarded.submit, true);
 

@@ -205,11 +205,8 @@ void declare_doctor(Subcommand app) {
         add_text(doctor, "--mend", "PATH", command.mends,
                  "Give this file or folder of the store its owner and mode instead, or move it "
                  "away if it is of another kind; follows no link");
-    mended.excludes(replay);
-    mended.excludes(conf);
-    mended.excludes(nginx);
-    replay.excludes(conf);
-    replay.excludes(nginx);
+    mended.excludes(replay).excludes(conf).excludes(nginx);
+    replay.excludes(conf).excludes(nginx);
     add_texts(doctor, "--from", "ARCHIVE", command.archives,
               "Folder of an archive; repeat it for each node of a fleet (default: the store's own)")
         .needs(replay);

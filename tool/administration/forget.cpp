@@ -45,10 +45,7 @@ std::uint64_t count_clicks(const ForgetJob& job, LedgerReader& ledger) {
         Click first;
         first.account = job.whom.account;
         first.anon = device;
-        ledger.scan(first, {2, 2}, [&count](const Click&) {
-            ++count;
-            return true;
-        });
+        ledger.scan(first, {2, 2}, [&count](const Click&) { ++count; });
     }
     return count;
 }
@@ -73,10 +70,7 @@ Result<Counts> count_forgotten(const ForgetWhom& whom, LedgerReader& ledger,
         counts.orders.push_back(order.key.order_id.str());
     });
     std::vector<SequenceNumber> letters;
-    ledger.scan_dead([&letters](const DeadLetter& letter) {
-        letters.push_back(letter.seq);
-        return true;
-    });
+    ledger.scan_dead([&letters](const DeadLetter& letter) { letters.push_back(letter.seq); });
     for (const SequenceNumber seq : letters) {
         const std::optional<DeadLetter> letter = ledger.dead_letter(seq);
         const bool holds =
@@ -85,20 +79,20 @@ Result<Counts> count_forgotten(const ForgetWhom& whom, LedgerReader& ledger,
     }
     const Status counted =
         archive([&](const StoredInput& input) { counts.archived += edit.edit(input) ? 1U : 0U; });
-    return counted ? Result<Counts>(counts) : Result<Counts>(counted.error());
+    return counted ? Result(std::move(counts)) : counted.error();
 }
 
 Result<ForgetWhom> find_whom(const Frame& frame, const ForgetCommand& command) {
     if (command.submit.account) {
         const auto account = account_number(frame, *command.submit.account);
         return account.ok() ? Result(forget_subject(command.forget, *account, {}))
-                            : Result<ForgetWhom>(account.error());
+                            : account.error();
     }
     const auto shop = ask_registry(frame, [&](store::Registry& registry) {
         return find_shop(registry, *command.submit.shop);
     });
     return shop.ok() ? Result(forget_subject(command.forget, shop->account_number, shop->number))
-                     : Result<ForgetWhom>(shop.error());
+                     : shop.error();
 }
 
 Result<Counts> counts_of(const Frame& frame, const ForgetCommand& command) {
@@ -234,11 +228,7 @@ Status list_held(const Frame& frame, const ForgetCommand& command, const Privacy
         if (!counts.ok()) {
             return counts.error();
         }
-        Json orders = Json::array();
-        for (const std::string& id : counts->orders) {
-            orders.push_back(id);
-        }
-        listing.add({std::string(to_string(person.by)) + " " + person.value, std::move(orders),
+        listing.add({std::string(to_string(person.by)) + " " + person.value, Json(counts->orders),
                      counts->clicks, counts->dead_letters, counts->archived});
     }
     listing.finish();

@@ -18,7 +18,7 @@ namespace {
 struct RebuildCommand {
     std::vector<std::string> from;
     std::vector<std::string> keys;  ///< Command keys of other stores.
-    std::string into;               ///< A folder, or the URL of a database.
+    std::string target;             ///< A folder, or the URL of a database.
 };
 
 struct MigrateCommand {
@@ -71,7 +71,8 @@ std::vector<std::filesystem::path> folders(const RebuildCommand& command) {
     return {command.from.begin(), command.from.end()};
 }
 
-Status replay(Result<std::unique_ptr<worker::Rebuild>>& rebuild, const std::string& into,
+/// @param target  The new ledger, for the message.
+Status replay(Result<std::unique_ptr<worker::Rebuild>>& rebuild, const std::string& target,
               const worker::ArchiveSeals& seals) {
     if (!rebuild.ok()) {
         return rebuild.error();
@@ -81,12 +82,12 @@ Status replay(Result<std::unique_ptr<worker::Rebuild>>& rebuild, const std::stri
     }
     std::printf("%llu inputs replayed into %s\n",
                 static_cast<unsigned long long>(rebuild.value()->inputs_count()),
-                printable(into).c_str());
+                printable(target).c_str());
     warn_unchecked_seals(seals);
     return Status::success();
 }
 
-/// The seals of commands are judged by the keys of the store, if there is one, and by those that
+/// The seals of commands are judged by the keys of the store, if there is one, and by the keys that
 /// were named. Of the commands of another queue, the verdict of its worker counts, which is
 /// archived, and replay() says so.
 Result<worker::RebuildOptions> rebuild_options(const Frame& frame, const RebuildCommand& command,
@@ -105,8 +106,8 @@ Status rebuild_folder(const Frame& frame, const RebuildCommand& command) {
     if (!options.ok()) {
         return options.error();
     }
-    auto rebuild = worker::Rebuild::begin(folders(command), command.into, *options);
-    if (Status replayed = replay(rebuild, command.into, seals); !replayed.ok()) {
+    auto rebuild = worker::Rebuild::begin(folders(command), command.target, *options);
+    if (Status replayed = replay(rebuild, command.target, seals); !replayed.ok()) {
         return replayed;
     }
     if (command.from.size() > 1) {
@@ -132,7 +133,7 @@ Status rebuild_folder(const Frame& frame, const RebuildCommand& command) {
 /// Replays into the database the archived inputs that it lacks: all of them, or those after the
 /// backup that was restored there.
 Status rebuild_database(const Frame& frame, const RebuildCommand& command) {
-    const auto url = pg::Url::parse(command.into);
+    const auto url = pg::Url::parse(command.target);
     if (!url.ok()) {
         return url.error();
     }
@@ -150,8 +151,8 @@ Status rebuild_database(const Frame& frame, const RebuildCommand& command) {
 }
 
 Status run_rebuild(const Frame& frame, const RebuildCommand& command) {
-    return pg::Url::is_one(command.into) ? rebuild_database(frame, command)
-                                         : rebuild_folder(frame, command);
+    return pg::Url::is_one(command.target) ? rebuild_database(frame, command)
+                                           : rebuild_folder(frame, command);
 }
 
 Result<std::string> parse_place(std::string_view text) {
@@ -176,10 +177,7 @@ Status distribute_tables(const pg::Url& url) {
 
 Status run_migrate(const Frame&, const MigrateCommand& command) {
     const auto url = pg::Url::parse(command.ledger);
-    if (!url.ok()) {
-        return url.error();
-    }
-    const auto migrated = pg::migrate(*url);
+    const auto migrated = url.ok() ? pg::migrate(*url) : url.error();
     if (!migrated.ok()) {
         return migrated.error();
     }
@@ -210,14 +208,15 @@ void declare_ledger(Subcommand app) {
               "Folder of an archive; repeat it for each node of a fleet")
         .required();
     add_command_keys(rebuild, rebuilt.keys);
-    const Option folder = add_value(rebuild, "--into", "DIR|URL", rebuilt.into, parse_place,
+    const Option folder = add_value(rebuild, "--into", "DIR|URL", rebuilt.target, parse_place,
                                     "New or empty folder for the ledger, or a database");
-    rebuild.uses_file(rebuilt.into, FileUse::kNewFolder);
+    rebuild.uses_file(rebuilt.target, FileUse::kNewFolder);
     // No default as in add_ledger(), so that a store's own ledger is never rebuilt by accident.
-    add_value(rebuild, "--ledger", "URL", rebuilt.into, parse_ledger_url,
+    add_value(rebuild, "--ledger", "URL", rebuilt.target, parse_ledger_url,
               "Database (postgres://...) that receives the inputs it lacks")
         .excludes(folder);
-    rebuild.require([&into = rebuilt.into] { return into.empty() ? "--into or --ledger" : ""; });
+    rebuild.require(
+        [&target = rebuilt.target] { return target.empty() ? "--into or --ledger" : ""; });
 
     declare_ledger_copy(group);
     declare_ledger_snapshot(group);

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "core/protocol/signature.hpp"
+#include "core/values/lookup.hpp"
 #include "lmdb_store/store/command_key.hpp"
 #include "os/clock/clock.hpp"
 #include "program/cli/cli_values.hpp"
@@ -34,12 +35,6 @@ bool has_store(const Frame& frame) {
     return ::access(frame.paths().format.c_str(), F_OK) == 0;
 }
 
-Result<std::optional<LedgerPlace>> place_of(std::string_view text) {
-    auto place = worker::parse_place(text);
-    return place.ok() ? Result<std::optional<LedgerPlace>>(std::optional(*place))
-                      : Result<std::optional<LedgerPlace>>(place.error());
-}
-
 /// Returns the ledger that this store's worker and commands use, or nothing if there is no store.
 Result<std::optional<LedgerPlace>> ledger_in_use(const Frame& frame) {
     if (!has_store(frame)) {
@@ -49,7 +44,7 @@ Result<std::optional<LedgerPlace>> ledger_in_use(const Frame& frame) {
     if (!shared.ok()) {
         return shared.error();
     }
-    return place_of(*shared ? (*shared)->shown() : frame.paths().ledger.string());
+    return worker::parse_place(*shared ? (*shared)->shown() : frame.paths().ledger.string());
 }
 
 /// Returns an error if the store must not use the copy.
@@ -89,12 +84,9 @@ void show_tables(const CopyProof& proof, Format format) {
 }
 
 std::uint64_t rows_of(const CopyProof& proof, std::string_view name) {
-    for (const worker::ComparedTable& table : proof.tables) {
-        if (table.table == name) {
-            return table.rows_target;
-        }
-    }
-    return 0;
+    const worker::ComparedTable* const table =
+        find_item(proof.tables, name, &worker::ComparedTable::table);
+    return table == nullptr ? 0 : table->rows_target;
 }
 
 std::string summary(const CopyProof& proof, const LedgerPlace& from, const LedgerPlace& to) {
@@ -115,14 +107,13 @@ std::string summary(const CopyProof& proof, const LedgerPlace& from, const Ledge
 }
 
 Status failed_proof(const CopyProof& proof, const LedgerPlace& to) {
-    for (const worker::ComparedTable& table : proof.tables) {
-        if (!table.is_equal()) {
-            return Error{ErrorCode::kCorrupt, "table " + table.table + " differs: the copy in " +
-                                                  to.shown() + " stays unfinished"};
-        }
-    }
-    return Error{ErrorCode::kCorrupt, "the audit of the copy found: " + proof.findings.front() +
-                                          ". The copy in " + to.shown() + " stays unfinished"};
+    const worker::ComparedTable* const other =
+        find_item(proof.tables, false, &worker::ComparedTable::is_equal);
+    return Error{ErrorCode::kCorrupt,
+                 (other != nullptr ? "table " + other->table + " differs: the copy in "
+                                   : "the audit of the copy found: " + proof.findings.front() +
+                                         ". The copy in ") +
+                     to.shown() + " stays unfinished"};
 }
 
 auto shows_rows(Progress& progress) {
@@ -192,7 +183,8 @@ Status run_copy(const Frame& frame, const CopyCommand& command) {
 }
 
 Status run_snapshot(const Frame& frame, const std::string& ledger) {
-    auto from = ledger.empty() ? ledger_in_use(frame) : place_of(ledger);
+    const Result<std::optional<LedgerPlace>> from =
+        ledger.empty() ? ledger_in_use(frame) : worker::parse_place(ledger);
     if (!from.ok()) {
         return from.error();
     }
@@ -228,7 +220,7 @@ void declare_ledger_snapshot(Subcommand group) {
 void declare_ledger_copy(Subcommand group) {
     auto [app, command] = add_command(
         group, "copy", "Copy a ledger between folder and database, and prove both equal", run_copy);
-    add_value(app, "--from", "DIR|URL", command.from, place_of,
+    add_value(app, "--from", "DIR|URL", command.from, worker::parse_place,
               "Source: a ledger's folder, or postgres://... (default: the ledger of this store)");
     add_value(
         app, "--to", "DIR|URL", command.to, worker::parse_place,

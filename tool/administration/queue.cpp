@@ -44,14 +44,8 @@ Result<LedgerProgress> place_of(const Frame& frame, const std::string& ledger_ur
 
 Status run_stats(const Frame& frame, const ListOptions& options) {
     const auto place = place_of(frame, options.ledger);
-    if (!place.ok()) {
-        return place.error();
-    }
-    auto queue = Queue::open(frame.paths(), queue_options());
-    if (!queue.ok()) {
-        return queue.error();
-    }
-    auto fill = queue.value()->fill_with_lanes();
+    auto queue = place.ok() ? Queue::open(frame.paths(), queue_options()) : place.error();
+    auto fill = queue.ok() ? queue.value()->fill_with_lanes() : queue.error();
     if (!fill.ok()) {
         return fill.error();
     }
@@ -186,14 +180,9 @@ struct FindCommand {
 
 Status run_find(const Frame& frame, const FindCommand& command) {
     const auto record = parse_record_name(command.receipt);
-    if (!record.ok()) {
-        return record.error();
-    }
-    const auto place = place_of(frame, {});
-    if (!place.ok()) {
-        return place.error();
-    }
-    const auto found = find_record(frame, *record, place->head.applied_seq);
+    const auto place = record.ok() ? place_of(frame, {}) : record.error();
+    const auto found =
+        place.ok() ? find_record(frame, *record, place->head.applied_seq) : place.error();
     if (!found.ok()) {
         return found.error();
     }
@@ -215,10 +204,8 @@ Status run_move(const Frame& frame) {
     }
     // Return when every record that was durable at the start is in the queue, even if another
     // process moves it.
-    if (Status recovered = queue.value()->recover_lanes(); !recovered.ok()) {
-        return recovered;
-    }
-    return queue.value()->empty_lanes();
+    Status recovered = queue.value()->recover_lanes();
+    return recovered.ok() ? queue.value()->empty_lanes() : recovered;
 }
 
 Status run_unlatch(const Frame& frame) {
@@ -243,10 +230,7 @@ Status run_unlatch(const Frame& frame) {
 
 Status run_drop_lanes(const Frame& frame) {
     auto queue = open_queue(frame);
-    if (!queue.ok()) {
-        return queue.error();
-    }
-    auto dropped = queue.value()->drop_missing_lanes();
+    auto dropped = queue.ok() ? queue.value()->drop_missing_lanes() : queue.error();
     if (!dropped.ok()) {
         return dropped.error();
     }
@@ -284,11 +268,9 @@ std::optional<AcceptGap> parse_gap(std::string_view text) {
 /// The loss of inputs that are somewhere still is not accepted.
 Status check_archive_lacks(const Frame& frame, const AcceptGap& gap) {
     const auto node = node_of(frame);
-    const auto archive = store::ArchiveReader::open(frame.paths().archive);
-    if (!node.ok() || !archive.ok()) {
-        return node.ok() ? archive.error() : node.error();
-    }
-    const auto found = archive.value()->find(*node, gap.first);
+    const auto archive =
+        node.ok() ? store::ArchiveReader::open(frame.paths().archive) : node.error();
+    const auto found = archive.ok() ? archive.value()->find(*node, gap.first) : archive.error();
     if (found.ok() && *found) {
         return conflict("the archive has input " + std::to_string(gap.first.value) +
                         ": the ledger is an older copy. Make it with `sluice ledger rebuild` from "
@@ -297,7 +279,7 @@ Status check_archive_lacks(const Frame& frame, const AcceptGap& gap) {
     return found.ok() ? Status::success() : Status(found.error());
 }
 
-/// Whether the policy of an account asks a second person for anything.
+/// Returns whether the policy of an account asks a second person for anything.
 Result<bool> has_guarded_account(const Frame& frame, const std::string& ledger_url) {
     return with_snapshot(frame, ledger_url, [](LedgerReader& ledger) -> Result<bool> {
         bool guarded = false;
@@ -346,11 +328,9 @@ Status run_accept_gap(const Frame& frame, const AcceptGapCommand& command) {
         return guarded.error();
     }
     if (*guarded) {
-        const auto asked = asked_before(frame, command);
-        if (!asked.ok()) {
-            return asked.error();
+        if (Status asked = assign(gap->asked_by, asked_before(frame, command)); !asked.ok()) {
+            return asked;
         }
-        gap->asked_by = *asked;
     }
     return submit(frame, *gap, command.submit);
 }

@@ -45,18 +45,10 @@ struct Exported {
 Result<Exported> export_text(const Frame& frame) {
     const auto paths = frame.paths();
     auto key = store::MasterKey::load(paths.master_key);
-    if (!key.ok()) {
-        return key.error();
-    }
-    auto registry = Registry::open(paths, Registry::Mode::kReadOnly);
-    if (!registry.ok()) {
-        return registry.error();
-    }
-    const auto in_force = registry.value()->key_in_force(key.value());
-    if (!in_force.ok()) {
-        return in_force.error();
-    }
-    auto snapshot = registry.value()->snapshot(now_ms());
+    auto registry = key.ok() ? Registry::open(paths, Registry::Mode::kReadOnly) : key.error();
+    const auto in_force =
+        registry.ok() ? registry.value()->key_in_force(key.value()) : registry.error();
+    auto snapshot = in_force.ok() ? registry.value()->snapshot(now_ms()) : in_force.error();
     if (!snapshot.ok()) {
         return snapshot.error();
     }
@@ -136,10 +128,7 @@ Status import_text(const Frame& frame, const std::string& origin, std::string_vi
                    const ImportCommand& command) {
     const auto paths = frame.paths();
     auto key = store::MasterKey::load(paths.master_key);
-    if (!key.ok()) {
-        return key.error();
-    }
-    auto registry = Registry::open(paths, Registry::Mode::kReadWrite);
+    auto registry = key.ok() ? Registry::open(paths, Registry::Mode::kReadWrite) : key.error();
     if (!registry.ok()) {
         return registry.error();
     }
@@ -162,12 +151,11 @@ Status import_text(const Frame& frame, const std::string& origin, std::string_vi
 
 Status run_import(const Frame& frame, const ImportCommand& command) {
     const bool from_stdin = command.origin == "-";
-    auto text = read_to_end(from_stdin ? "/dev/stdin" : command.origin, kRegistryFileBytesMax);
-    if (!text.ok()) {
-        return text.error();
-    }
-    return import_text(frame, from_stdin ? "standard input" : command.origin, text.value(),
-                       command);
+    return read_to_end(from_stdin ? "/dev/stdin" : command.origin, kRegistryFileBytesMax)
+        .and_then([&](const std::string& text) {
+            return import_text(frame, from_stdin ? "standard input" : command.origin, text,
+                               command);
+        });
 }
 
 /// Returns the registry that this store follows, with the last revision that it imported.
@@ -184,10 +172,7 @@ Result<std::optional<pg::RegistryMark>> known_mark(const Frame& frame, store::Me
 
 Status run_sync(const Frame& frame, const ImportCommand& command) {
     const auto url = pg::Url::parse(command.origin);
-    if (!url.ok()) {
-        return url.error();
-    }
-    const auto known = known_mark(frame, command.from);
+    const auto known = url.ok() ? known_mark(frame, command.from) : url.error();
     if (!known.ok()) {
         return known.error();
     }

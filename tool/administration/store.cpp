@@ -56,10 +56,9 @@ Status run_set(const Frame& frame, const SetCommand& command) {
         return became;
     }
     const auto held = store::hold_temporary_files(frame.paths());
-    if (!held.ok()) {
-        return held.error();
-    }
-    if (Status set = store::set_max_accounts(frame.paths(), command.max_accounts); !set.ok()) {
+    if (Status set =
+            held.ok() ? store::set_max_accounts(frame.paths(), command.max_accounts) : held.error();
+        !set.ok()) {
         return set;
     }
     std::printf("max accounts is %u; restart nginx (a reload keeps its zone)\n",
@@ -125,10 +124,7 @@ Status run_rotate(const Frame& frame, const RotateCommand& command) {
     std::optional<store::MasterKey> to;
     if (!key_file.empty()) {
         const auto file = open_input(key_file);
-        if (!file.ok()) {
-            return file.error();
-        }
-        auto given = store::MasterKey::load(file->get(), key_file);
+        auto given = file.ok() ? store::MasterKey::load(file->get(), key_file) : file.error();
         if (!given.ok()) {
             return given.error();
         }

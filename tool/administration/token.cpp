@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "core/values/lookup.hpp"
 #include "core/values/token_number.hpp"
 #include "lmdb_store/registry/registry.hpp"
 #include "lmdb_store/store/master_key.hpp"
@@ -27,24 +28,20 @@ struct CreateCommand {
 
 Result<store::TokenRequest> request_of(const CreateCommand& command) {
     store::TokenRequest request = command.request;
-    if (!command.secret_from.empty()) {
-        auto secret = read_secret(command.secret_from, Exposed::kWarn);
-        if (!secret.ok()) {
-            return secret.error();
-        }
-        request.secret = std::move(secret).value();
-    }
-    return request;
+    const Status read =
+        command.secret_from.empty()
+            ? Status::success()
+            : assign(request.secret, read_secret(command.secret_from, Exposed::kWarn));
+    return read.ok() ? Result(std::move(request)) : read.error();
 }
 
 Result<store::NewToken> add_token(const Frame& frame, const store::TokenRequest& request) {
-    auto key = store::MasterKey::load(frame.paths().master_key);
-    if (!key.ok()) {
-        return key.error();
-    }
-    return with_registry(frame, Registry::Mode::kReadWrite, [&](Registry& registry) {
-        return registry.create_token(request, key.value(), now_ms());
-    });
+    return store::MasterKey::load(frame.paths().master_key)
+        .and_then([&](const store::MasterKey& key) {
+            return with_registry(frame, Registry::Mode::kReadWrite, [&](Registry& registry) {
+                return registry.create_token(request, key, now_ms());
+            });
+        });
 }
 
 /// Writes the file before the token, because a token whose secret is lost is useless.
@@ -54,10 +51,7 @@ Status create_into_file(const Frame& frame, const CreateCommand& command,
         request.secret = store::random_secret();
     }
     auto file = write_new_secret(command.secret_file, *request.secret);
-    if (!file.ok()) {
-        return file.error();
-    }
-    const auto token = add_token(frame, request);
+    const auto token = file.ok() ? add_token(frame, request) : file.error();
     if (!token.ok()) {
         return token.error();
     }
@@ -109,7 +103,7 @@ Status list_tokens(const Frame& frame, const RegistryListOptions& command) {
          {"last_used"}},
         [&](Registry& registry) { return registry.tokens(command.account); },
         [&days = *days](const store::TokenRow& row) -> Row {
-            const auto used = days.find(token_number(row.token_id.view()));
+            const auto* const used = find_value(days, token_number(row.token_id.view()));
             return {row.token_id.str(),
                     row.account_id.str(),
                     scope_names(row.scopes),
@@ -119,7 +113,7 @@ Status list_tokens(const Frame& frame, const RegistryListOptions& command) {
                     text_or_null(row.shop_id.str()),
                     text_or_null(row.label),
                     text_or_null(row.made_by),
-                    used == days.end() ? Json() : Json(worker::day_text(used->second))};
+                    used == nullptr ? Json() : Json(worker::day_text(*used))};
         });
 }
 

@@ -144,10 +144,7 @@ Status run_worker(const Frame& frame, const WorkerCommand& command) {
     const auto paths = frame.paths();
     const std::atomic<bool>& stop = catch_stop_signals();
     auto queue = store::Queue::open(paths, queue_options());
-    if (!queue.ok()) {
-        return queue.error();
-    }
-    const auto lock = worker::WorkerLock::take_soon(paths);
+    const auto lock = queue.ok() ? worker::WorkerLock::take_soon(paths) : queue.error();
     if (!lock.ok()) {
         return lock.error();
     }

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 
@@ -53,19 +52,6 @@ void add_from_bytes(std::string_view bytes, Findings& findings) {
     ::_exit(write_all(to.get(), to_bytes(found)) == 0 ? 0 : 1);
 }
 
-std::string read_to_end(const Fd& from) {
-    std::string bytes;
-    std::array<char, 4096> piece{};
-    for (;;) {
-        const ssize_t count = ::read(from.get(), piece.data(), piece.size());
-        if (count > 0) {
-            bytes.append(piece.data(), static_cast<std::size_t>(count));
-        } else if (count == 0 || errno != EINTR) {
-            return bytes;
-        }
-    }
-}
-
 }  // namespace
 
 void check_apart(const char* what, const std::string& remedy, Findings& findings,
@@ -86,7 +72,7 @@ void check_apart(const char* what, const std::string& remedy, Findings& findings
         check_and_end(to, checks);
     }
     to = Fd();
-    add_from_bytes(read_to_end(from), findings);
+    add_from_bytes(read_pipe(from.get()), findings);
     const int status = wait_for_child(child);
     if (WIFSIGNALED(status)) {
         findings.push_back({what, Health::kProblem,

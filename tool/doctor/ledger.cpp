@@ -7,6 +7,7 @@
 #include "core/audit/audit.hpp"
 #include "core/commands/seal.hpp"
 #include "core/values/shell_word.hpp"
+#include "core/values/texts.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "pg_store/connection/examine.hpp"
 #include "tool/doctor/doctor.hpp"
@@ -20,7 +21,7 @@ constexpr std::size_t kLedgerProblemsMax = 10;
 constexpr const char* kSound =
     "the chain of hashes holds; balances, payouts, orders and periods agree with it";
 
-/// Looks for damage that LMDB itself can find. @return false if it found any.
+/// Reports damage that LMDB itself can find. Returns false if there is some.
 bool check_own_rows(const Frame& frame, Findings& findings) {
     const std::string remedy = rebuild_remedy(frame.paths());
     const auto node = node_of(frame);
@@ -99,10 +100,8 @@ void check_place(const Frame& frame, Findings& findings) {
 /// may change.
 void check_work(const Frame& frame, Findings& findings) {
     WorkLeft work;
-    const Status read = with_snapshot(frame, {}, [&](LedgerReader& ledger) {
-        work = work_left(ledger);
-        return Status::success();
-    });
+    const Status read =
+        with_snapshot(frame, {}, [&](LedgerReader& ledger) { work = work_left(ledger); });
     if (read.ok() && work.pieces != 0) {
         findings.push_back({"attribution", Health::kNote, work_text(work.pieces),
                             "the worker does it before the next input; see that it runs"});
@@ -171,21 +170,21 @@ std::string rebuild_remedy(const store::StorePaths& paths) {
 
 /// Reports commands without a valid seal: nginx, or another user who may append, wrote them.
 void check_seals(const Frame& frame, Findings& findings) {
-    std::string numbers;
+    std::vector<std::string> numbers;
     const Status read = with_snapshot(frame, {}, [&](LedgerReader& ledger) {
         ledger.scan_dead([&numbers](const DeadLetter& letter) {
             if (is_not_sealed(letter.reason)) {
-                numbers += (numbers.empty() ? "" : ", ") + std::to_string(letter.seq.value);
+                numbers.push_back(std::to_string(letter.seq.value));
             }
-            return true;
         });
     });
     if (read.ok() && !numbers.empty()) {
-        findings.push_back({"seal", Health::kProblem,
-                            "commands without a valid seal, which were not applied: " + numbers,
-                            sluice_command(frame.paths(), "dead show SEQ") +
-                                "; find who wrote to the queue (docs/security.md); then " +
-                                sluice_command(frame.paths(), "dead discard SEQ --reason TEXT")});
+        findings.push_back(
+            {"seal", Health::kProblem,
+             "commands without a valid seal, which were not applied: " + joined(numbers, ", "),
+             sluice_command(frame.paths(), "dead show SEQ") +
+                 "; find who wrote to the queue (docs/security.md); then " +
+                 sluice_command(frame.paths(), "dead discard SEQ --reason TEXT")});
     }
 }
 

@@ -5,12 +5,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "core/ledger/link_rows.hpp"
 #include "core/links/destination.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 #include "lmdb_store/links/published_file.hpp"
-#include "os/clock/clock.hpp"
 #include "tool/doctor/doctor.hpp"
 #include "worker/access/ledger_access.hpp"
 
@@ -41,18 +43,18 @@ std::optional<std::int64_t> nginx_seconds(std::string_view text) {
             number = number * 10 + (c - '0');
             continue;
         }
-        const auto unit = kUnits.find(c);
-        if (unit == kUnits.end()) {
+        const std::int64_t* const unit = find_value(kUnits, c);
+        if (unit == nullptr) {
             return std::nullopt;
         }
-        sum += number * unit->second;
+        sum += number * *unit;
         number = 0;
     }
     return sum + number;
 }
 
 bool serves_links(const std::vector<NginxDirective>& block) {
-    return std::any_of(block.begin(), block.end(), [](const NginxDirective& directive) {
+    return std::ranges::any_of(block, [](const NginxDirective& directive) {
         return directive.name == "sluice_link" || serves_links(directive.block);
     });
 }
@@ -96,7 +98,6 @@ OddLinks find_odd_links(LedgerReader& ledger, const LinkServers& servers) {
         if (link.state == LinkState::kActive) {
             active.push_back(link);
         }
-        return true;
     });
     std::map<ProgramId, std::int64_t> windows;
     for (const LinkRow& link : active) {
@@ -121,11 +122,9 @@ OddLinks find_odd_links(LedgerReader& ledger, const LinkServers& servers) {
 
 /// Returns `3 links: a, b, c`.
 std::string listed(const std::vector<std::string>& links) {
-    std::string text = std::to_string(links.size()) + (links.size() == 1 ? " link: " : " links: ");
-    for (std::size_t i = 0; i < std::min(links.size(), kLinksNamed); ++i) {
-        text += (i == 0 ? "" : ", ") + links[i];
-    }
-    return links.size() > kLinksNamed ? text + ", ..." : text;
+    const auto named = std::span(links).first(std::min(links.size(), kLinksNamed));
+    return std::to_string(links.size()) + (links.size() == 1 ? " link: " : " links: ") +
+           joined(named, ", ") + (named.size() < links.size() ? ", ..." : "");
 }
 
 void report_odd(const OddLinks& odd, bool serves, Findings& findings) {
@@ -157,8 +156,7 @@ void report_file(const store::StorePaths& paths, const OddLinks& odd, Findings& 
                             start_worker_command(paths)});
         return;
     }
-    if (Status sound = head.ok() ? store::check_links_file(paths) : Status(head.error());
-        !sound.ok()) {
+    if (Status sound = head.ok() ? store::check_links_file(paths) : head.error(); !sound.ok()) {
         findings.push_back(
             {kCheckName, Health::kProblem, sound.error().message, start_worker_command(paths)});
         return;

@@ -55,9 +55,8 @@ Status set_aside(const store::StorePaths& real, const Held& held, const fs::path
     const std::string name = path.filename();
     const fs::path parent = path.parent_path();
     const auto folders = expected_files(real, true);
-    const bool is_listed = std::any_of(
-        folders.begin(), folders.end(),
-        [&parent](const Expected& each) { return each.path == parent && each.children; });
+    const bool is_listed = std::ranges::any_of(
+        folders, [&parent](const Expected& each) { return each.path == parent && each.children; });
     const fs::path refused = (is_listed ? real.root : parent) / (name + ".refused");
     const Fd root(::open(real.root.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!root.ok() ||
@@ -92,10 +91,10 @@ bool is_worn(const store::StorePaths& paths, const Expected& expected) {
     Status opened;
     if (expected.path == paths.control) {
         const auto control = store::ControlFile::open(paths);
-        opened = control.ok() ? opened : Status(control.error());
+        opened = control.ok() ? opened : control.error();
     } else if (expected.path == paths.lane_cells) {
         const auto cells = store::LaneCells::open(paths.lane_cells);
-        opened = cells.ok() ? opened : Status(cells.error());
+        opened = cells.ok() ? opened : cells.error();
     }
     return !opened.ok() && opened.error().code == ErrorCode::kCorrupt;
 }
@@ -228,7 +227,7 @@ Status give_group(const store::StorePaths& paths, const std::string& name) {
             files.push_back({shared / file, S_IFREG, 0007, 0660, false, std::nullopt, false});
         }
     }
-    std::reverse(files.begin(), files.end());  // the store's folder last: it lets the group in
+    std::ranges::reverse(files);  // the store's folder last: it lets the group in
     for (const Expected& each : files) {
         if (Status given = give_group_to(real, each, owners); !given.ok()) {
             return given;

@@ -8,8 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <utility>
+#include <iterator>
 
+#include "core/values/lookup.hpp"
 #include "os/files/file_io.hpp"
 #include "tool/doctor/doctor.hpp"
 
@@ -98,7 +99,7 @@ private:
                 break;
             }
             if (directive.name == "include" && directive.arguments.size() == 1) {
-                include(directive.arguments.front(), found);
+                include_file(directive.arguments.front(), found);
             } else {
                 found.push_back(std::move(directive));
             }
@@ -131,15 +132,14 @@ private:
         return false;
     }
 
-    void include(const std::string& name, std::vector<NginxDirective>& into) {
+    /// Adds the directives of the files that the name or pattern has.
+    void include_file(const std::string& name, std::vector<NginxDirective>& found) {
         const std::string pattern = (folder_ / name).string();
         for (const PrintedFile& printed : files_) {
             if (depth_ < kDepthMax && ::fnmatch(pattern.c_str(), printed.path.c_str(), 0) == 0) {
                 ++depth_;
-                std::vector<NginxDirective> included = file(printed);
+                std::ranges::move(file(printed), std::back_inserter(found));
                 --depth_;
-                into.insert(into.end(), std::make_move_iterator(included.begin()),
-                            std::make_move_iterator(included.end()));
             }
         }
     }
@@ -175,11 +175,10 @@ constexpr std::array kPlaces = {
 };
 
 std::string flag_of(std::size_t number) {
-    const auto* place = std::find_if(kPlaces.begin(), kPlaces.end(),
-                                     [number](const Place& of) { return of.number == number; });
-    return place != kPlaces.end() ? std::string(place->flag)
-                                  : "a feature of the system (NGX_MODULE_SIGNATURE_" +
-                                        std::to_string(number) + " in nginx's ngx_module.h)";
+    const Place* const place = find_item(kPlaces, number, &Place::number);
+    return place != nullptr ? std::string(place->flag)
+                            : "a feature of the system (NGX_MODULE_SIGNATURE_" +
+                                  std::to_string(number) + " in nginx's ngx_module.h)";
 }
 
 /// 1028003 as "1.28.3".

@@ -31,8 +31,8 @@ struct StatusPage {
 };
 
 const NginxDirective* find(const Directives& block, std::string_view name) {
-    const auto found = std::find_if(block.begin(), block.end(),
-                                    [&](const NginxDirective& one) { return one.name == name; });
+    const auto found =
+        std::ranges::find_if(block, [&](const NginxDirective& one) { return one.name == name; });
     return found != block.end() ? &*found : nullptr;
 }
 
@@ -128,9 +128,9 @@ bool leads_to(const std::string& target, const std::string& listen) {
 }
 
 bool is_forwarded(const StatusPage& page, const std::vector<std::string>& targets) {
-    return std::any_of(targets.begin(), targets.end(), [&](const std::string& target) {
-        return std::any_of(page.listens.begin(), page.listens.end(),
-                           [&](const std::string& listen) { return leads_to(target, listen); });
+    return std::ranges::any_of(targets, [&](const std::string& target) {
+        return std::ranges::any_of(
+            page.listens, [&](const std::string& listen) { return leads_to(target, listen); });
     });
 }
 

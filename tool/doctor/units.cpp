@@ -1,11 +1,11 @@
 // Doctor: the units of systemd that serve this store.
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "core/values/texts.hpp"
 #include "program/system/process.hpp"
 #include "tool/doctor/doctor.hpp"
 
@@ -29,10 +29,7 @@ Properties ask(const std::string& unit) {
     if (!shown.ok() || shown->status != 0) {
         return properties;
     }
-    std::string_view text = shown->output;
-    while (!text.empty()) {
-        const std::string_view line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(text.size(), line.size() + 1));
+    for (const std::string_view line : split(shown->output, '\n')) {
         const std::size_t equals = line.find('=');
         if (equals != std::string_view::npos) {
             properties.emplace(line.substr(0, equals), line.substr(equals + 1));
@@ -41,13 +38,14 @@ Properties ask(const std::string& unit) {
     return properties;
 }
 
-/// Whether the unit's command names the store. A timer has none, and belongs to the only store.
+/// Returns whether the unit's command names the store. A timer has none, and belongs to the only
+/// store.
 bool serves(const Properties& unit, const std::string& store) {
     const std::string& command = unit.at("ExecStart");
     return command.empty() || command.find("--store " + store + " ") != std::string::npos;
 }
 
-/// Whether the process runs a program that was replaced since, as by an upgrade.
+/// Returns whether the process runs a program that was replaced since, as by an upgrade.
 bool runs_replaced_program(const std::string& pid) {
     std::error_code error;
     const auto program = std::filesystem::read_symlink("/proc/" + pid + "/exe", error);
