@@ -1,4 +1,3 @@
-
 #include <unistd.h>
 
 #include "core/protocol/signature.hpp"

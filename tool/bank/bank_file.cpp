@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/values/lookup.hpp"
 #include "tool/bank/schema_values.hpp"
 #include "tool/bank/xml_file.hpp"
 
@@ -68,8 +69,8 @@ std::string reason_text(Node information) {
 }
 
 std::string first_text(std::initializer_list<std::string> texts) {
-    const auto found = std::find_if(texts.begin(), texts.end(),
-                                    [](const std::string& text) { return !text.empty(); });
+    const auto found =
+        std::ranges::find_if(texts, [](const std::string& text) { return !text.empty(); });
     return found == texts.end() ? std::string() : *found;
 }
 
@@ -81,10 +82,7 @@ bool is_true(const std::string& text) {
 std::string given_id(std::string id) {
     constexpr std::array<std::string_view, 4> kNone{"NOTPROVIDED", "NOT PROVIDED", "NONREF",
                                                     "NONE"};
-    std::string capitals = id;
-    std::transform(capitals.begin(), capitals.end(), capitals.begin(),
-                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-    return std::find(kNone.begin(), kNone.end(), capitals) == kNone.end() ? id : std::string();
+    return has_item(kNone, capitals(id)) ? std::string() : id;
 }
 
 void add_text(Node node, std::string& text) {
@@ -207,7 +205,7 @@ void BankFileReader::read_statements(Node report, std::string_view list) {
     }
 }
 
-/// Whether the amount is that of the whole entry.
+/// Returns whether the amount is that of the whole entry.
 bool is_whole(Node entry, Node amount) {
     return schema_decimal(text_at(amount, {})) == schema_decimal(text_at(entry, {"Amt"}));
 }
@@ -373,10 +371,9 @@ std::size_t BankFileReader::add_account(Node account, Node owner) {
     BankFile::Account added{xml_.line_of(account ? account : owner),
                             text_at(account, {"Id", "IBAN"}),
                             text_at(account, {"Id", "Othr", "Id"})};
-    const auto known = std::find_if(file_.accounts.begin(), file_.accounts.end(),
-                                    [&added](const BankFile::Account& one) {
-                                        return one.iban == added.iban && one.other == added.other;
-                                    });
+    const auto known = std::ranges::find_if(file_.accounts, [&added](const BankFile::Account& one) {
+        return one.iban == added.iban && one.other == added.other;
+    });
     const auto index = static_cast<std::size_t>(known - file_.accounts.begin());
     if (known == file_.accounts.end()) {
         file_.accounts.push_back(std::move(added));

@@ -40,8 +40,8 @@ struct PostingRefs {
     /// Returns `BB-1 | T-1`, or the one that there is.
     [[nodiscard]] std::string to_string() const;
     [[nodiscard]] static PostingRefs parse(std::string_view text);
-    /// Whether both are of one posting: a reference is the same, whichever level states it. Of two
-    /// transactions with references of their own, the entries decide.
+    /// Returns whether both are of one posting: a reference is the same, whichever level states it.
+    /// If both transactions have references of their own, the entries decide.
     [[nodiscard]] bool is_same_posting(const PostingRefs& other) const;
 };
 

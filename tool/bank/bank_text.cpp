@@ -102,15 +102,14 @@ Result<std::string> bank_text(std::string_view text) {
     while (!text.empty()) {
         const std::size_t bytes = utf8_bytes(text);
         if (bytes == 0) {
-            return Error{ErrorCode::kInvalid, "no UTF-8"};
+            return invalid("no UTF-8");
         }
         const char32_t character = utf8_character(text);
         if (!append_form(character, out)) {
             std::array<char, 16> code{};
             std::snprintf(code.data(), code.size(), " (U+%04X)", static_cast<unsigned>(character));
-            return Error{ErrorCode::kInvalid,
-                         "'" + std::string(is_unseen(character) ? "" : text.substr(0, bytes)) +
-                             "'" + code.data()};
+            return invalid("'" + std::string(is_unseen(character) ? "" : text.substr(0, bytes)) +
+                           "'" + code.data());
         }
         text.remove_prefix(bytes);
     }

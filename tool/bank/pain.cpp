@@ -181,12 +181,12 @@ private:
 Status prepare_text(const std::string& whose, std::size_t most, std::string& text) {
     auto form = bank_text(text);
     if (!form.ok()) {
-        return Error{ErrorCode::kInvalid, whose + " has " + form.error().message +
-                                              ", which banks refuse; write it in Latin letters"};
+        return invalid(whose + " has " + form.error().message +
+                       ", which banks refuse; write it in Latin letters");
     }
     if (form->size() > most) {
-        return Error{ErrorCode::kInvalid, whose + " has more than " + std::to_string(most) +
-                                              " characters, as banks write it: " + *form};
+        return invalid(whose + " has more than " + std::to_string(most) +
+                       " characters, as banks write it: " + *form);
     }
     text = std::move(form).value();
     return {};
@@ -197,8 +197,7 @@ Status prepare_party(const std::string& whose, BankAccount& party) {
     constexpr std::size_t kNameMax = 70, kStreetMax = 70, kNumberMax = 16, kTownMax = 35;
     PostalAddress& address = party.address;
     if (!address.empty() && (address.town.empty() || !is_iso3166_alpha2(address.country))) {
-        return Error{ErrorCode::kInvalid,
-                     whose + ": expected an address with a town and a country such as DE"};
+        return invalid(whose + ": expected an address with a town and a country such as DE");
     }
     struct Part {
         const char* name;
@@ -222,13 +221,12 @@ Status prepare_payment(const PaymentMessage& message, Payment& payment) {
     constexpr std::size_t kRemittanceMax = 140;
     const std::string where = "payout " + payment.payout_id;
     if (payment.to.iban.empty()) {
-        return Error{ErrorCode::kInvalid,
-                     where + ": payee " + payment.payee + " has no iban, which pain.001 requires"};
+        return invalid(where + ": payee " + payment.payee +
+                       " has no iban, which pain.001 requires");
     }
     if (message.currency.code() == "EUR" && payment.amount > most()) {
-        return Error{ErrorCode::kInvalid, where + " of " + payment.amount.to_string() +
-                                              " EUR: one transfer carries at most " +
-                                              most().to_string()};
+        return invalid(where + " of " + payment.amount.to_string() +
+                       " EUR: one transfer carries at most " + most().to_string());
     }
     if (Status done = prepare_party("payee " + payment.payee, payment.to); !done.ok()) {
         return done;
@@ -251,11 +249,10 @@ Status prepare_pain(PaymentMessage& message) {
     if (faults.empty()) {
         return {};
     }
-    return Error{ErrorCode::kInvalid,
-                 faults.front().error().message +
-                     (faults.size() == 1 ? std::string()
-                                         : ", and " + std::to_string(faults.size() - 1) +
-                                               " more of the payments; nothing was sent")};
+    return invalid(faults.front().error().message +
+                   (faults.size() == 1 ? std::string()
+                                       : ", and " + std::to_string(faults.size() - 1) +
+                                             " more of the payments; nothing was sent"));
 }
 
 std::string pain_file(const PaymentMessage& message) {

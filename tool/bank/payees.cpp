@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/protocol/signature.hpp"
+#include "core/values/lookup.hpp"
 #include "core/values/money.hpp"
 #include "os/files/file_io.hpp"
 #include "program/cli/cli.hpp"
@@ -33,7 +34,7 @@ bool is_capital_or_digit(char c) {
 }
 
 std::string without_spaces(std::string text) {
-    text.erase(std::remove(text.begin(), text.end(), ' '), text.end());
+    std::erase(text, ' ');
     return text;
 }
 
@@ -90,20 +91,20 @@ std::optional<std::size_t> characters_of(std::string_view text) {
         return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
     };
     if (!simdjson::validate_utf8(text.data(), text.size()) ||
-        std::any_of(text.begin(), text.end(), is_control)) {
+        std::ranges::any_of(text, is_control)) {
         return std::nullopt;
     }
     const auto begins_character = [](char c) {
         return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
     };
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+    return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
 }
 
 bool is_iban(std::string_view text) noexcept {
     constexpr std::size_t kBytesMin = 15, kBytesMax = 34;
     if (text.size() < kBytesMin || text.size() > kBytesMax || !is_capital(text[0]) ||
         !is_capital(text[1]) || !is_digit(text[2]) || !is_digit(text[3]) ||
-        !std::all_of(text.begin(), text.end(), is_capital_or_digit)) {
+        !std::ranges::all_of(text, is_capital_or_digit)) {
         return false;
     }
     unsigned remainder = 0;  // of the number that country and check digits end, letters from 10 on
@@ -168,7 +169,7 @@ Result<Payees> read_payees(const std::string& file) {
         }
         return Status::success();
     });
-    return read.ok() ? Result<Payees>(std::move(payees)) : Result<Payees>(read.error());
+    return read.ok() ? Result(std::move(payees)) : read.error();
 }
 
 Result<Debtors> read_debtors(const std::string& file) {
@@ -207,9 +208,8 @@ Result<Debtors> read_debtors(const std::string& file) {
 }
 
 const BankAccount* debtor_in(const Debtors& debtors, std::string_view currency) {
-    const auto own = debtors.find(currency);
-    const auto found = own == debtors.end() ? debtors.find("") : own;
-    return found == debtors.end() ? nullptr : &found->second;
+    const BankAccount* const own = find_value(debtors, currency);
+    return own != nullptr ? own : find_value(debtors, std::string_view());
 }
 
 }  // namespace sluice::cli

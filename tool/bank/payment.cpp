@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "core/values/lookup.hpp"
 #include "program/cli/output.hpp"
 
 namespace sluice::cli {
@@ -107,8 +108,7 @@ Result<PaymentColumn> parse_column(std::string_view word) {
 }
 
 std::string json_file(const PaymentMessage& message) {
-    Json payments = Json::array();
-    for (const Payment& payment : message.payments) {
+    Json payments = Json::list(message.payments, [&message](const Payment& payment) {
         Json row{{"payout_id", payment.payout_id},
                  {"creator_id", payment.creator_id},
                  {"payee", payment.payee},
@@ -122,8 +122,8 @@ std::string json_file(const PaymentMessage& message) {
         for (std::size_t i = 0; i < message.more.size(); ++i) {
             row[message.more[i]] = payment.to.more[i];
         }
-        payments.push_back(std::move(row));
-    }
+        return row;
+    });
     const Json file{{"message_id", message.message_id},
                     {"account_id", message.account_id},
                     {"created_at", message.created_at.to_string()},
@@ -198,9 +198,9 @@ Status check_columns(const PaymentColumns& columns, const PaymentMessage& messag
 }
 
 std::size_t wise_reference_max(std::string_view currency) {
-    const auto found = std::ranges::find(kWiseReferences, currency,
-                                         &std::pair<std::string_view, std::size_t>::first);
-    return found == kWiseReferences.end() ? 0 : found->second;
+    const auto* const found =
+        find_item(kWiseReferences, currency, &std::pair<std::string_view, std::size_t>::first);
+    return found == nullptr ? 0 : found->second;
 }
 
 std::string_view default_remittance(const PaymentColumns& columns, Currency currency) {
@@ -226,15 +226,16 @@ Result<std::string> remittance_text(std::string_view pattern, const Payment& pay
             break;
         }
         const std::size_t close = pattern.find('}', open);
-        const auto found = close == std::string_view::npos
-                               ? values.end()
-                               : values.find(pattern.substr(open + 1, close - open - 1));
-        if (found == values.end()) {
+        const std::string* const value =
+            close == std::string_view::npos
+                ? nullptr
+                : find_value(values, pattern.substr(open + 1, close - open - 1));
+        if (value == nullptr) {
             return invalid(
                 "--remittance: expected {month}, {payout}, {short} or {creator} in "
                 "braces");
         }
-        text += found->second;
+        text += *value;
         pattern.remove_prefix(close + 1);
     }
     const std::optional<std::size_t> characters = characters_of(text);

@@ -6,6 +6,8 @@
 #include <array>
 #include <optional>
 
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 #include "program/cli/csv_reader.hpp"
 #include "program/system/encoding.hpp"
 
@@ -16,20 +18,9 @@ bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && is_space(text.front())) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && is_space(text.back())) {
-        text.remove_suffix(1);
-    }
-    return text;
-}
-
 bool is_predefined(std::string_view reference) {
     constexpr std::array<std::string_view, 5> kNames{"amp", "lt", "gt", "quot", "apos"};
-    return reference.starts_with('#') ||
-           std::find(kNames.begin(), kNames.end(), reference) != kNames.end();
+    return reference.starts_with('#') || has_item(kNames, reference);
 }
 
 /// Returns the offset of a reference to an entity that only a document type can declare.
@@ -50,9 +41,8 @@ std::optional<std::size_t> own_entity(std::string_view text) {
 
 /// Returns the offset of the first control character that XML does not allow.
 std::optional<std::size_t> control_character(std::string_view text) {
-    const auto found = std::find_if(text.begin(), text.end(), [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 && !is_space(c);
-    });
+    const auto found = std::ranges::find_if(
+        text, [](char c) { return static_cast<unsigned char>(c) < 0x20 && !is_space(c); });
     return found == text.end()
                ? std::nullopt
                : std::optional(static_cast<std::size_t>(std::distance(text.begin(), found)));
@@ -73,13 +63,6 @@ void walk(pugi::xml_node top, Visit visit) {
     }
 }
 
-std::string capitals(std::string_view ascii) {
-    std::string text(ascii);
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-    return text;
-}
-
 /// Returns how to make XML of a file that is something else, or an empty text.
 std::string_view remedy_for(std::string_view text) {
     using namespace std::string_view_literals;
@@ -96,11 +79,10 @@ std::string_view remedy_for(std::string_view text) {
         Kind{":20:"sv, "the file is MT940 or MT942 (SWIFT); ask the bank for camt.053"},
         Kind{"{1:"sv, "the file is MT940 or MT942 (SWIFT); ask the bank for camt.053"},
     };
-    constexpr std::size_t kLookedAt = 64;
-    const std::string start = capitals(trimmed(text.substr(0, kLookedAt)));
-    const auto found = std::find_if(kKinds.begin(), kKinds.end(), [&](const Kind& kind) {
-        return start.starts_with(kind.begins);
-    });
+    constexpr std::size_t kStartBytes = 64;
+    const std::string start = capitals(without_space(text.substr(0, kStartBytes)));
+    const auto found = std::ranges::find_if(
+        kKinds, [&](const Kind& kind) { return start.starts_with(kind.begins); });
     return found == kKinds.end() ? std::string_view() : found->remedy;
 }
 
@@ -144,21 +126,26 @@ Result<std::string> utf8_of(const std::string& text) {
                                                          "ISO-8859-15", "WINDOWS-1252"};
     const std::string encoding = encoding_of(text);
     if (encoding == "UTF-8" || encoding == "US-ASCII" || encoding == "ASCII") {
-        return simdjson::validate_utf8(text.data(), text.size())
-                   ? Result<std::string>(text)
-                   : Result<std::string>(Error{ErrorCode::kInvalid, "expected UTF-8"});
+        return simdjson::validate_utf8(text.data(), text.size()) ? Result(text)
+                                                                 : invalid("expected UTF-8");
     }
-    if (std::find(kConverted.begin(), kConverted.end(), encoding) == kConverted.end()) {
-        return Error{ErrorCode::kInvalid,
-                     "the file is in " + encoding + "; make it UTF-8 with `iconv -f " + encoding +
-                         " -t UTF-8`, and write encoding=\"UTF-8\" into its first line"};
+    if (!has_item(kConverted, encoding)) {
+        return invalid("the file is in " + encoding + "; make it UTF-8 with `iconv -f " + encoding +
+                       " -t UTF-8`, and write encoding=\"UTF-8\" into its first line");
     }
     auto utf8 = recoded(text, encoding.c_str(), "UTF-8");
-    return utf8 ? Result<std::string>(*std::move(utf8))
-                : Result<std::string>(Error{ErrorCode::kInvalid, "expected " + encoding});
+    return utf8 ? Result(*std::move(utf8)) : invalid("expected " + encoding);
 }
 
 }  // namespace
+
+std::string capitals(std::string_view ascii) {
+    std::string text(ascii);
+    std::ranges::transform(text, text.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    return text;
+}
 
 std::string_view local_name(pugi::xml_node node) {
     const std::string_view name = node.name();
@@ -199,14 +186,14 @@ std::string text_at(pugi::xml_node from, std::initializer_list<std::string_view>
             text += part.value();
         }
     }
-    return std::string(trimmed(text));
+    return std::string(without_space(text));
 }
 
 std::string all_text(pugi::xml_node node) {
     std::string text;
     walk(node, [&](pugi::xml_node part) {
         if (part.type() == pugi::node_pcdata || part.type() == pugi::node_cdata) {
-            text.append(text.empty() ? "" : " ").append(trimmed(part.value()));
+            text.append(text.empty() ? "" : " ").append(without_space(part.value()));
         }
         return true;
     });
@@ -251,8 +238,7 @@ std::vector<pugi::xml_node> XmlFile::outermost(std::span<const std::string_view>
     std::vector<pugi::xml_node> found;
     walk(document_, [&](pugi::xml_node node) {
         const bool is_named =
-            node.type() == pugi::node_element &&
-            std::find(names.begin(), names.end(), local_name(node)) != names.end();
+            node.type() == pugi::node_element && has_item(names, local_name(node));
         if (is_named) {
             found.push_back(node);
         }
@@ -267,7 +253,7 @@ std::uint64_t XmlFile::line_of(pugi::xml_node node) const {
 }
 
 std::uint64_t XmlFile::line_at(std::size_t offset) const {
-    const auto end = std::lower_bound(line_ends_.begin(), line_ends_.end(), offset);
+    const auto end = std::ranges::lower_bound(line_ends_, offset);
     return static_cast<std::uint64_t>(std::distance(line_ends_.begin(), end)) + 1;
 }
 

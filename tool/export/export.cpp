@@ -59,11 +59,9 @@ private:
 };
 
 Json columns_json(const exports::ExportTable& table) {
-    Json columns = Json::array();
-    for (const lists::Column& column : table.columns) {
-        columns.push_back({{"name", column.name}, {"type", type_names(column.type).manifest}});
-    }
-    return columns;
+    return Json::list(table.columns, [](const lists::Column& column) -> Json {
+        return {{"name", column.name}, {"type", type_names(column.type).manifest}};
+    });
 }
 
 Json file_json(const ExportFile& file, const Json& table) {
@@ -105,16 +103,16 @@ Result<Exported> find_since(Exported every, LedgerReader& ledger, const std::str
             continue;
         }
         if (lists::changes_after(ledger, account.number, *since, 1, 1).diverged) {
-            return Error{ErrorCode::kConflict,
-                         "the ledger is not the one of the cursor of --since: it was restored from "
-                         "an older backup and has gone another way; export everything again, "
-                         "without --since"};
+            return conflict(
+                "the ledger is not the one of the cursor of --since: it was restored from "
+                "an older backup and has gone another way; export everything again, "
+                "without --since");
         }
         return Exported{{std::move(account)}, std::move(since)};
     }
-    return Error{ErrorCode::kInvalid,
-                 "--since is not a cursor of this store: use next_cursor of an export's "
-                 "manifest.json, or next of /v1/changes"};
+    return invalid(
+        "--since is not a cursor of this store: use next_cursor of an export's "
+        "manifest.json, or next of /v1/changes");
 }
 
 Result<Exported> find_exported(const ExportCommand& command, LedgerReader& ledger) {
@@ -128,12 +126,10 @@ Result<Exported> find_exported(const ExportCommand& command, LedgerReader& ledge
 }
 
 Json accounts_json(const Exported& exported) {
-    Json accounts = Json::array();
-    for (const ExportedAccount& account : exported.accounts) {
-        accounts.push_back({{"account_id", account.id.str()},
-                            {"next_cursor", serve::feed_cursor(account.number, account.end)}});
-    }
-    return accounts;
+    return Json::list(exported.accounts, [](const ExportedAccount& account) -> Json {
+        return {{"account_id", account.id.str()},
+                {"next_cursor", serve::feed_cursor(account.number, account.end)}};
+    });
 }
 
 /// Describes every file of the folder but itself.
@@ -216,12 +212,8 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
     tell_standstill(frame);
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
         const auto exported = find_exported(command, ledger);
-        if (!exported.ok()) {
-            return exported.error();
-        }
-        auto folder = OutputFolder::open(command.folder);
-        return folder.ok() ? write_export(command, *exported, ledger, *folder)
-                           : Status(folder.error());
+        auto folder = exported.ok() ? OutputFolder::open(command.folder) : exported.error();
+        return folder.ok() ? write_export(command, *exported, ledger, *folder) : folder.error();
     });
 }
 

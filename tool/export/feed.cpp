@@ -1,7 +1,6 @@
 // sluice feed verify
 
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "core/exports/feed_check.hpp"
@@ -20,38 +19,10 @@ struct VerifyCommand {
     Format format = Format::kTable;
 };
 
-/// Reads a file a line at a time.
-class Lines {
-public:
-    explicit Lines(UniqueFile file) : file_(std::move(file)) {}
-    Lines(const Lines&) = delete;
-    Lines& operator=(const Lines&) = delete;
-    ~Lines() { std::free(line_); }
-
-    /// Returns false at the end of the file, or if it cannot be read.
-    [[nodiscard]] bool next(std::string_view& line) {
-        const ssize_t bytes = ::getline(&line_, &room_, file_.get());
-        if (bytes < 0) {
-            return false;
-        }
-        ++number_;
-        line = {line_, static_cast<std::size_t>(bytes)};
-        return true;
-    }
-    [[nodiscard]] bool failed() const noexcept { return std::ferror(file_.get()) != 0; }
-    [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
-
-private:
-    UniqueFile file_;
-    char* line_ = nullptr;
-    std::size_t room_ = 0;
-    std::uint64_t number_ = 0;
-};
-
 /// Checks a change, or the changes of an answer of /v1/changes.
 Status check_line(std::string_view line, JsonDocument& json, exports::FeedCheck& check) {
     if (!json.parse(line)) {
-        return Error{ErrorCode::kConflict, "not JSON: " + std::string(json.error())};
+        return conflict("not JSON: " + std::string(json.error()));
     }
     simdjson::dom::array changes;
     if (json.root()["changes"].get(changes) != simdjson::SUCCESS) {
@@ -66,18 +37,19 @@ Status check_line(std::string_view line, JsonDocument& json, exports::FeedCheck&
 }
 
 void print(const VerifyCommand& command, const exports::FeedCheck& check) {
-    Listing listing(command.format, {{"node"},
-                                     {"first", Align::kRight},
-                                     {"last", Align::kRight},
-                                     {"changes", Align::kRight},
-                                     {"masked", Align::kRight},
-                                     {"cut", Align::kRight},
-                                     {"hash"}});
-    for (const auto& [node, chain] : check.chains()) {
-        listing.add({node, chain.first, chain.head.entries, chain.changes, chain.masked, chain.cut,
-                     to_hex(chain.head.hash)});
-    }
-    listing.finish();
+    list_all(command.format,
+             {{"node"},
+              {"first", Align::kRight},
+              {"last", Align::kRight},
+              {"changes", Align::kRight},
+              {"masked", Align::kRight},
+              {"cut", Align::kRight},
+              {"hash"}},
+             check.chains(), [](const auto& one) -> Row {
+                 const auto& [node, chain] = one;
+                 return {node,         chain.first, chain.head.entries,     chain.changes,
+                         chain.masked, chain.cut,   to_hex(chain.head.hash)};
+             });
 }
 
 Status run_verify(const Frame& /*frame*/, const VerifyCommand& command) {
@@ -90,7 +62,7 @@ Status run_verify(const Frame& /*frame*/, const VerifyCommand& command) {
         return Error{ErrorCode::kIo, command.file + ": cannot be read"};
     }
     static_cast<void>(opened->release());
-    Lines lines(std::move(file));
+    FileLines lines(file.get());
     JsonDocument json;
     exports::FeedCheck check;
     for (std::string_view line; lines.next(line);) {

@@ -1,5 +1,7 @@
+#include <map>
 #include <string_view>
 
+#include "core/values/texts.hpp"
 #include "tool/export/table_files.hpp"
 
 namespace sluice::cli {
@@ -7,17 +9,6 @@ namespace {
 
 using exports::ExportFormat;
 using lists::ColumnType;
-
-/// Joins what `text_of` returns for each item.
-template <class Items, class TextOf>
-std::string joined(const Items& items, std::string_view between, TextOf text_of) {
-    std::string text;
-    for (const auto& item : items) {
-        text += (text.empty() ? std::string_view() : between);
-        text += text_of(item);
-    }
-    return text;
-}
 
 /// Names are the program's own, without quotes.
 std::string in_quotes(std::string_view name) {
@@ -115,36 +106,22 @@ std::string clickhouse_inserts(const std::string& name, const TableFiles& table,
 }  // namespace
 
 const TypeNames& type_names(ColumnType type) {
-    static constexpr TypeNames kText{"text", "VARCHAR", "Nullable(String)"};
-    static constexpr TypeNames kTexts{"texts", "VARCHAR", "Array(String)"};
-    static constexpr TypeNames kInteger{"integer", "BIGINT", "Nullable(Int64)"};
-    static constexpr TypeNames kAmount{"amount", "DECIMAL(38,6)", "Nullable(Decimal(38, 6))"};
-    static constexpr TypeNames kFlag{"flag", "BOOLEAN", "Nullable(Bool)"};
-    static constexpr TypeNames kDate{"date", "DATE", "Nullable(Date32)"};
-    static constexpr TypeNames kTime{"time", "TIMESTAMPTZ", "Nullable(DateTime64(9, 'UTC'))"};
-    static constexpr TypeNames kJson{"json", "JSON", "Nullable(String)"};
-    switch (type) {
-        case ColumnType::kTexts:
-            return kTexts;
-        case ColumnType::kInteger:
-            return kInteger;
-        case ColumnType::kAmount:
-            return kAmount;
-        case ColumnType::kFlag:
-            return kFlag;
-        case ColumnType::kDate:
-            return kDate;
-        case ColumnType::kTime:
-            return kTime;
-        case ColumnType::kJson:
-        case ColumnType::kObject:
-        case ColumnType::kObjects:
-            return kJson;
-        case ColumnType::kText:
-        case ColumnType::kRate:
-            break;
-    }
-    return kText;
+    using enum ColumnType;
+    static constexpr TypeNames text{"text", "VARCHAR", "Nullable(String)"};
+    static constexpr TypeNames json{"json", "JSON", "Nullable(String)"};
+    static const std::map<ColumnType, TypeNames> names{
+        {kText, text},
+        {kTexts, {"texts", "VARCHAR", "Array(String)"}},
+        {kInteger, {"integer", "BIGINT", "Nullable(Int64)"}},
+        {kAmount, {"amount", "DECIMAL(38,6)", "Nullable(Decimal(38, 6))"}},
+        {kFlag, {"flag", "BOOLEAN", "Nullable(Bool)"}},
+        {kRate, text},
+        {kDate, {"date", "DATE", "Nullable(Date32)"}},
+        {kTime, {"time", "TIMESTAMPTZ", "Nullable(DateTime64(9, 'UTC'))"}},
+        {kJson, json},
+        {kObject, json},
+        {kObjects, json}};
+    return names.at(type);
 }
 
 std::string duckdb_script(const std::vector<TableFiles>& tables, const TableFilesOptions& options) {

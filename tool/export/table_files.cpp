@@ -84,7 +84,7 @@ private:
         digest_.add(bytes);
         file_.bytes += bytes.size();
         const int error = write_all(fd_.get(), bytes);
-        return error == 0 ? Status::success() : Status(system_error(error, "write", file_.name));
+        return error == 0 ? Status::success() : system_error(error, "write", file_.name);
     }
 
     Fd fd_;

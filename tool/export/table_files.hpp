@@ -2,7 +2,6 @@
 // and the scripts that load them.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/values/texts.hpp"
+
 namespace sluice::cli {
 namespace {
 
@@ -53,16 +55,13 @@ Result<ListMap> parse_list_map(std::string_view text) {
         const auto* const known =
             std::ranges::find(kNames, part.substr(0, equals), &FieldName::payload);
         if (known == kNames.end() || equals + 1 >= part.size()) {
-            std::string names;
-            for (const FieldName& name : kNames) {
-                names += (names.empty() ? "" : ", ") + std::string(name.payload);
-            }
-            return Error{ErrorCode::kInvalid, "expected FIELD=COLUMN,... with a FIELD of " + names};
+            return invalid("expected FIELD=COLUMN,... with a FIELD of " +
+                           joined(kNames, ", ", &FieldName::payload));
         }
         std::string& column = map[static_cast<std::size_t>(known - kNames.begin())];
         if (!column.empty()) {
-            return Error{ErrorCode::kInvalid, "expected each FIELD once, found " +
-                                                  std::string(known->payload) + " twice"};
+            return invalid("expected each FIELD once, found " + std::string(known->payload) +
+                           " twice");
         }
         column = part.substr(equals + 1);
     }

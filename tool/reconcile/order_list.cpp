@@ -7,6 +7,7 @@
 
 #include "core/json/document.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/texts.hpp"
 #include "core/values/unicode.hpp"
 #include "program/cli/csv_reader.hpp"
 #include "program/cli/output.hpp"
@@ -62,9 +63,7 @@ private:
     [[nodiscard]] std::optional<std::string_view> text(ListField field) const {
         auto found = texts_[index_of(field)];
         if (found && field != ListField::kId) {
-            constexpr std::string_view kSpace = " \t\r\n";
-            found->remove_prefix(std::min(found->find_first_not_of(kSpace), found->size()));
-            found->remove_suffix(found->size() - (found->find_last_not_of(kSpace) + 1));
+            found = without_space(*found);
         }
         return found && !found->empty() ? found : std::nullopt;
     }
@@ -363,7 +362,7 @@ private:
 
     Status find_columns(const std::vector<std::string>& header, const ListMap& map) {
         const auto find = [&header](std::string_view name) -> std::optional<std::size_t> {
-            const auto found = std::find(header.begin(), header.end(), name);
+            const auto found = std::ranges::find(header, name);
             return found == header.end()
                        ? std::nullopt
                        : std::optional(static_cast<std::size_t>(found - header.begin()));
@@ -380,7 +379,7 @@ private:
             places_[i] = places_[i] ? places_[i] : find(report_column_of(field_at(i)));
         }
         for (const auto& place : places_) {
-            if (place && std::count(header.begin(), header.end(), header[*place]) > 1) {
+            if (place && std::ranges::count(header, header[*place]) > 1) {
                 return invalid("two columns '" + printable(header[*place]) + "'");
             }
         }
@@ -416,9 +415,8 @@ private:
             }
         }
         const std::string_view id = texts[index_of(ListField::kId)].value_or("");
-        const bool has_other_cell =
-            std::any_of(row_.fields.begin(), row_.fields.end(),
-                        [&](const std::string& cell) { return !cell.empty() && cell != id; });
+        const bool has_other_cell = std::ranges::any_of(
+            row_.fields, [&](const std::string& cell) { return !cell.empty() && cell != id; });
         return any_column && has_other_cell && (id.empty() || id == last_id_);
     }
 
@@ -465,10 +463,8 @@ std::vector<std::string> OrderList::columns_without_values(const ListMap& map) c
 Result<std::unique_ptr<OrderList>> open_order_list(const std::string& path, const ListMap& map,
                                                    std::optional<char> separator) {
     auto file = open_for_reading(path);
-    if (!file.ok()) {
-        return file.error();
-    }
-    if (Status known = check_form(path, peek_head(file->get())); !known.ok()) {
+    if (Status known = file.ok() ? check_form(path, peek_head(file->get())) : file.error();
+        !known.ok()) {
         return known.error();
     }
     skip_byte_order_mark(file->get());
@@ -482,12 +478,11 @@ Result<std::unique_ptr<OrderList>> open_platform_list(const std::string& path,
                                                       const OrderSource& source,
                                                       LeftOut& left_out) {
     // The device id, whose field has another name in some stores, is not compared.
-    auto orders = TranslatedOrders::open(path, source, "svc_anon_id");
-    if (!orders.ok()) {
-        return orders.error();
-    }
-    return std::unique_ptr<OrderList>(
-        new PlatformList(std::move(orders).value(), source.platform, left_out));
+    return TranslatedOrders::open(path, source, "svc_anon_id")
+        .and_then([&](TranslatedOrders orders) {
+            return Result(
+                std::make_unique<PlatformList>(std::move(orders), source.platform, left_out));
+        });
 }
 
 }  // namespace sluice::cli

@@ -303,7 +303,6 @@ private:
                                Json(), order.ordered_at.to_string(), Json()});
                 }
             }
-            return true;
         });
     }
 
@@ -381,19 +380,15 @@ Status run_reconcile(const Frame& frame, const ReconcileCommand& command) {
     }
     LeftOut left_out;
     auto list = open_list(command, *shop, left_out);
-    if (!list.ok()) {
-        return list.error();
-    }
-    if (Status fits = check_options(command, **list); !fits.ok()) {
+    if (Status fits = list.ok() ? check_options(command, **list) : list.error(); !fits.ok()) {
         return fits;
     }
     std::optional<OutputFile> events;
     if (!command.events_file.empty()) {
-        auto created = OutputFile::create(command.events_file);
-        if (!created.ok()) {
-            return created.error();
+        if (Status created = assign(events, OutputFile::create(command.events_file));
+            !created.ok()) {
+            return created;
         }
-        events = std::move(created).value();
     }
     if (!command.no_wait) {
         if (Status applied = wait_for_inputs(frame, command.ledger); !applied.ok()) {
@@ -412,9 +407,7 @@ Status run_reconcile(const Frame& frame, const ReconcileCommand& command) {
                                  }
                                  events->keep();
                              }
-                             if (const std::string words = left_out.words(); !words.empty()) {
-                                 std::fprintf(stderr, "sluice: %s\n", words.c_str());
-                             }
+                             left_out.print();
                              return report(command, **list, comparison);
                          });
 }

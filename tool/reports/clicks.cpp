@@ -28,9 +28,8 @@ Status check_program(LedgerReader& ledger, AccountNumber account, const ClicksCo
     const auto row = ledger.program(*command.program);
     return row && row->program.account == account
                ? Status::success()
-               : Status(Error{ErrorCode::kNotFound, "account " + command.filter.account->str() +
-                                                        " has no program " +
-                                                        command.program->str()});
+               : Status(not_found("account " + command.filter.account->str() + " has no program " +
+                                  command.program->str()));
 }
 
 Status run_clicks(const Frame& frame, const ClicksCommand& command) {
@@ -65,8 +64,7 @@ Status run_clicks(const Frame& frame, const ClicksCommand& command) {
 Result<Timestamp> parse_day(std::string_view text) {
     const auto at = parse_time(text);
     if (at.ok() && *at != start_of_day(*at)) {
-        return Error{ErrorCode::kInvalid,
-                     "expected the first instant of a UTC day, such as 2026-03-01T00:00:00Z"};
+        return invalid("expected the first instant of a UTC day, such as 2026-03-01T00:00:00Z");
     }
     return at;
 }

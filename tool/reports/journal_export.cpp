@@ -7,6 +7,8 @@
 
 #include "core/journal/journal.hpp"
 #include "core/lists/names.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 #include "program/cli/csv_reader.hpp"
 #include "program/cli/output.hpp"
 
@@ -73,8 +75,8 @@ std::optional<std::string> filled(std::string_view code, Part part) {
             code.remove_prefix(1);
             continue;
         }
-        const auto word = std::find_if(kWords.begin(), kWords.end(),
-                                       [&](std::string_view one) { return code.starts_with(one); });
+        const auto word = std::ranges::find_if(
+            kWords, [&](std::string_view one) { return code.starts_with(one); });
         if (word == kWords.end()) {
             return std::nullopt;
         }
@@ -84,53 +86,37 @@ std::optional<std::string> filled(std::string_view code, Part part) {
     return name;
 }
 
-std::vector<std::string_view> components_of(std::string_view name) {
-    std::vector<std::string_view> components;
-    for (std::size_t colon = name.find(':'); colon != std::string_view::npos;
-         colon = name.find(':')) {
-        components.push_back(name.substr(0, colon));
-        name.remove_prefix(colon + 1);
-    }
-    components.push_back(name);
-    return components;
-}
-
 /// beancount: a root, then components of letters, digits and `-` that begin with a capital or a
 /// digit.
 bool is_beancount_name(std::string_view name) {
     constexpr std::array<std::string_view, 5> kRoots{"Assets", "Liabilities", "Equity", "Income",
                                                      "Expenses"};
-    const std::vector<std::string_view> components = components_of(name);
+    const std::vector<std::string_view> components = split(name, ':');
     const auto fits = [](std::string_view component) {
         return !component.empty() && is_letter_or_digit(component.front()) &&
                !(component.front() >= 'a' && component.front() <= 'z') &&
-               std::all_of(component.begin(), component.end(),
-                           [](char c) { return is_letter_or_digit(c) || c == '-'; });
+               std::ranges::all_of(component,
+                                   [](char c) { return is_letter_or_digit(c) || c == '-'; });
     };
-    return components.size() > 1 &&
-           std::find(kRoots.begin(), kRoots.end(), components.front()) != kRoots.end() &&
-           std::all_of(components.begin(), components.end(), fits);
+    return components.size() > 1 && has_item(kRoots, components.front()) &&
+           std::ranges::all_of(components, fits);
 }
 
 /// hledger reads a mark, brackets, or a space at the ends as no part of the name.
 bool is_hledger_name(std::string_view name) {
-    const std::vector<std::string_view> components = components_of(name);
     return std::string_view("([*!= ").find(name.front()) == std::string_view::npos &&
-           name.back() != ' ' &&
-           std::all_of(components.begin(), components.end(),
-                       [](std::string_view component) { return !component.empty(); });
+           name.back() != ' ' && !has_item(split(name, ':'), std::string_view());
 }
 
 /// Returns an error unless the program that reads the export takes the code for a name, and every
 /// brace holds a known word.
 Status check_code(std::string_view code, JournalForm form) {
     if (code.empty() || code != description_of(code) || code.find("  ") != std::string::npos) {
-        return Error{ErrorCode::kInvalid, "code: expected a name without ; | \" \\ %"};
+        return invalid("code: expected a name without ; | \" \\ %");
     }
     const auto name = filled(code, [](std::size_t /*word*/) { return std::string("X"); });
     if (!name) {
-        return Error{ErrorCode::kInvalid,
-                     "code: expected {account}, {program}, {creator} or {currency} in braces"};
+        return invalid("code: expected {account}, {program}, {creator} or {currency} in braces");
     }
     if (form == JournalForm::kBeancount && !is_beancount_name(*name)) {
         return Error{
@@ -139,9 +125,9 @@ Status check_code(std::string_view code, JournalForm form) {
             "Liabilities, Equity, Income or Expenses, then parts of letters, digits and -"};
     }
     if (form == JournalForm::kHledger && !is_hledger_name(*name)) {
-        return Error{ErrorCode::kInvalid,
-                     "code: hledger expects a name that does not begin with ( [ * ! or =, and no "
-                     "empty part or space at its ends"};
+        return invalid(
+            "code: hledger expects a name that does not begin with ( [ * ! or =, and no "
+            "empty part or space at its ends");
     }
     return Status::success();
 }
@@ -292,11 +278,8 @@ void JournalExporter::add_posting(const JournalGroup& group, std::size_t index,
                                             names.credit,
                                             place.currency,
                                             amount.to_string()};
-    std::string line;
-    for (const std::string& cell : cells) {
-        line += (line.empty() ? "" : ",") + csv_field(cell);
-    }
-    std::fprintf(out_, "%s\n", line.c_str());
+    const auto field = [](const std::string& cell) { return csv_field(cell); };
+    std::fprintf(out_, "%s\n", joined(cells, ",", field).c_str());
 }
 
 }  // namespace
@@ -313,12 +296,10 @@ Result<AccountMap> AccountMap::read(const std::string& file, JournalForm form) {
     std::vector<Row> rows;
     const CsvColumns columns{{"ledger_account", "code"}, {"account_id", "program_id", "currency"}};
     const Status read = read_rows(file, columns, [&](const CsvRow& row) -> Status {
-        const auto named =
-            std::find_if(kLedgerAccounts.begin(), kLedgerAccounts.end(),
-                         [&](const auto& one) { return one.first == row.fields[0]; });
-        if (named == kLedgerAccounts.end()) {
-            return Error{ErrorCode::kInvalid,
-                         "ledger_account: expected expense, owed, payout or paid"};
+        const auto* const named = find_item(kLedgerAccounts, row.fields[0],
+                                            &std::pair<std::string_view, LedgerAccount>::first);
+        if (named == nullptr) {
+            return invalid("ledger_account: expected expense, owed, payout or paid");
         }
         rows.push_back({named->second, row.fields[1], row.fields[2], row.fields[3], row.fields[4]});
         return check_code(row.fields[1], form);
@@ -332,7 +313,7 @@ Result<AccountMap> AccountMap::read(const std::string& file, JournalForm form) {
 }
 
 std::string AccountMap::name_of(LedgerAccount account, const Place& place, JournalForm form) const {
-    const auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& one) {
+    const auto row = std::ranges::find_if(rows_, [&](const Row& one) {
         return one.ledger_account == account &&
                (one.account.empty() || one.account == place.account) &&
                (one.program.empty() || one.program == place.program) &&

@@ -5,6 +5,7 @@
 #include "core/ledger/payout_rows.hpp"
 #include "core/payouts/items.hpp"
 #include "core/rules/account.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -31,7 +32,7 @@ void print_left(const LeftByCurrency& left, const char* words, const char* advic
 
 template <class Id>
 bool names(const std::vector<Id>& list, const Id& id) {
-    return list.empty() || std::find(list.begin(), list.end(), id) != list.end();
+    return list.empty() || has_item(list, id);
 }
 
 std::size_t column_named(std::string_view name) {
@@ -65,14 +66,13 @@ void print_left_for_later(LedgerReader& ledger, AccountNumber account, const Pay
         ledger.scan(first, {2, 2}, [&](const OpenAmount& open) {
             if (open.amount <= Decimal() || !names(creators, open.creator) ||
                 (!excluded.empty() && names(excluded, open.creator))) {
-                return true;
+                return;
             }
             if (!open.cleared && open.sold_at > cleared_until) {
                 pending[open.currency].add(open.amount, program.clears_at(open.sold_at));
             } else if (open.last_posted >= close.until) {
                 dated[open.currency].add(open.amount, open.last_posted);
             }
-            return true;
         });
     }
     print_left(pending, "clear from", "");
@@ -162,12 +162,11 @@ void PayoutRunListing::finish_csv(const std::vector<Skipped>& skipped, const std
 }
 
 void PayoutRunListing::finish(const std::vector<Skipped>& skipped, const std::string& digest) {
+    const auto row_of = [this](const Skipped& row) { return skipped_row(ledger_, account_, row); };
     if (!payouts_) {
-        Json rows = Json::array();
-        for (const Skipped& row : skipped) {
-            rows.push_back(
-                object_of(skipped_list().columns(), skipped_row(ledger_, account_, row)));
-        }
+        const Json rows = Json::list(skipped, [&row_of](const Skipped& row) {
+            return object_of(skipped_list().columns(), row_of(row));
+        });
         std::printf("],\"skipped\":%s,\"digest\":\"%s\"}\n", rows.compact().c_str(),
                     digest.c_str());
         return;
@@ -183,12 +182,8 @@ void PayoutRunListing::finish(const std::vector<Skipped>& skipped, const std::st
                     static_cast<unsigned long long>(total.payouts), total.payouts == 1 ? "" : "s",
                     static_cast<unsigned long long>(total.waiting));
     }
-    Listing others(format_, skipped_list().columns());
-    for (const Skipped& row : skipped) {
-        others.add(skipped_row(ledger_, account_, row));
-    }
     if (!skipped.empty()) {
-        others.finish();
+        list_all(format_, printed(skipped_list().columns()), skipped, row_of);
     }
     std::printf("digest %s\n", digest.c_str());
 }

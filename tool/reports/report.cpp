@@ -40,30 +40,27 @@ Status run_statement(const Frame& frame, const StatementCommand& command) {
 /// Options of the reports on all creators of an account.
 struct MonthCommand : AccountListOptions {
     lists::Month month;
-    std::string into;
+    std::string target;  ///< Folder of the files.
 };
 
 Status run_statements(const Frame& frame, const MonthCommand& command) {
     const auto account = account_number(frame, command.account);
-    if (!account.ok()) {
-        return account.error();
-    }
-    const auto folder = open_folder(command.into);
+    const auto folder = account.ok() ? open_folder(command.target) : account.error();
     if (!folder.ok()) {
         return folder.error();
     }
     tell_standstill(frame);
-    return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) -> Status {
-        const auto written = write_statements(ledger, {*account, command.account, command.month},
-                                              command.list.format, folder->get());
-        if (!written.ok()) {
-            return written.error();
-        }
-        std::printf("%zu statement%s of account %s, %s, written to %s\n", *written,
-                    *written == 1 ? "" : "s", command.account.str().c_str(),
-                    command.month.name.c_str(), printable(command.into).c_str());
-        return Status::success();
+    const auto written = with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) {
+        return write_statements(ledger, {*account, command.account, command.month},
+                                command.list.format, folder->get());
     });
+    if (!written.ok()) {
+        return written.error();
+    }
+    std::printf("%zu statement%s of account %s, %s, written to %s\n", *written,
+                *written == 1 ? "" : "s", command.account.str().c_str(), command.month.name.c_str(),
+                printable(command.target).c_str());
+    return Status::success();
 }
 
 Status run_trial_balance(const Frame& frame, const MonthCommand& command) {
@@ -202,7 +199,7 @@ void declare_report(Subcommand app) {
         run_statements);
     all.list.format = Format::kCsv;
     add_month(statements, all);
-    add_file(statements, "--into", "DIR", all.into, FileUse::kNewFolder,
+    add_file(statements, "--into", "DIR", all.target, FileUse::kNewFolder,
              "Folder of the files, one per creator; existing files are replaced")
         .required();
     add_ledger(statements, all.list.ledger);

@@ -1,7 +1,6 @@
 #include "tool/reports/report_options.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "core/explain/node_names.hpp"
 #include "core/ledger/account_rows.hpp"
@@ -31,18 +30,17 @@ Status check_registry(const Frame& frame, LedgerReader& ledger, const ReportFilt
         }
         const auto shop = find_shop(registry, *filter.shop);
         if (shop.ok() && filter.account && shop->account_id != *filter.account) {
-            return Error{ErrorCode::kNotFound, "shop " + filter.shop->str() +
-                                                   " belongs to another account than " +
-                                                   filter.account->str()};
+            return not_found("shop " + filter.shop->str() + " belongs to another account than " +
+                             filter.account->str());
         }
-        return shop.ok() ? Status::success() : Status(shop.error());
+        return shop.ok() ? Status::success() : shop.error();
     });
 }
 
 bool is_creator(LedgerReader& ledger, const ReportFilter& filter) {
     const CreatorNames names(ledger);
     const auto accounts = account_ids(ledger);
-    return std::any_of(accounts.begin(), accounts.end(), [&](const auto& account) {
+    return std::ranges::any_of(accounts, [&](const auto& account) {
         CreatorRow row{account.first, names.first(account.first, *filter.creator), {}, {}, {}};
         return (!filter.account || *filter.account == account.second) && ledger.load(row);
     });
@@ -66,9 +64,9 @@ Status run(const Frame& frame, const ReportCommand& command) {
     const Timestamp at = now();
     if (command.filter.as_of && *command.filter.as_of < at &&
         (command.report->options & lists::kAsOfPast) == 0) {
-        return Error{ErrorCode::kInvalid,
-                     "--as-of lies in the past: the ledger has orders as they are now; `sluice "
-                     "report balances --as-of` and `report statement` tell what was owed then"};
+        return invalid(
+            "--as-of lies in the past: the ledger has orders as they are now; `sluice "
+            "report balances --as-of` and `report statement` tell what was owed then");
     }
     tell_standstill(frame);
     return with_snapshot(frame, command.list.ledger, [&](LedgerReader& ledger) {
@@ -151,9 +149,8 @@ Status check_names(const Frame& frame, LedgerReader& ledger, const ReportFilter&
         return known;
     }
     if (filter.creator && !is_creator(ledger, filter)) {
-        return Error{ErrorCode::kNotFound,
-                     "creator " + filter.creator->str() + " was never in a program" +
-                         (filter.account ? " of account " + filter.account->str() : "")};
+        return not_found("creator " + filter.creator->str() + " was never in a program" +
+                         (filter.account ? " of account " + filter.account->str() : ""));
     }
     return Status::success();
 }

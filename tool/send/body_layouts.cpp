@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -70,7 +69,7 @@ struct Container {
     }
     [[nodiscard]] Tokens closed(const Token& close) {
         if (open == "{") {
-            std::stable_sort(members.begin(), members.end(), [](const Tokens& a, const Tokens& b) {
+            std::ranges::stable_sort(members, [](const Tokens& a, const Tokens& b) {
                 return a.front().text < b.front().text;
             });
         }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "core/values/texts.hpp"
 #include "program/cli/spelling.hpp"
 
 namespace sluice::cli {
@@ -16,7 +17,7 @@ std::string letters_of(std::string_view name) {
     std::string letters;
     for (const char c : name) {
         if (c != '_' && c != '-' && c != ' ' && c != '.') {
-            letters += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            letters += ascii_lower(c);
         }
     }
     return letters;

@@ -139,9 +139,9 @@ Judgement judge_batch(const HttpResponse& response, std::size_t records_count) {
     for (RecordProblem& problem : judgement.problems) {
         problem.text = without_place(problem.text, "products");
     }
-    const bool placed =
-        std::all_of(judgement.problems.begin(), judgement.problems.end(),
-                    [&](const RecordProblem& problem) { return problem.index < records_count; });
+    const bool placed = std::ranges::all_of(judgement.problems, [&](const RecordProblem& problem) {
+        return problem.index < records_count;
+    });
     return judgement.problems.empty() || !placed
                ? fatal("the server answers 422 without saying which records")
                : judgement;

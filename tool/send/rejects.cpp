@@ -69,8 +69,7 @@ void Rejects::add(std::uint64_t line, const std::string& problem) {
 
 Status Rejects::flush() {
     const bool written = !file_ || (std::fflush(file_.get()) == 0 && !std::ferror(file_.get()));
-    return written ? Status::success()
-                   : Status(Error{ErrorCode::kIo, path_ + ": cannot be written"});
+    return written ? Status::success() : Error{ErrorCode::kIo, path_ + ": cannot be written"};
 }
 
 void Rejects::print_summary(std::FILE* out) const {
@@ -78,9 +77,8 @@ void Rejects::print_summary(std::FILE* out) const {
     for (const auto& reason : reasons_) {
         sorted.push_back(&reason);
     }
-    std::stable_sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) {
-        return a->second.count > b->second.count;
-    });
+    std::ranges::stable_sort(
+        sorted, [](const auto* a, const auto* b) { return a->second.count > b->second.count; });
     for (const auto* entry : sorted) {
         const Reason& reason = entry->second;
         for (const std::string& example : reason.examples) {

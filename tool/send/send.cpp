@@ -74,13 +74,11 @@ private:
 /// @param left_out  Counts the orders of a platform's file that are not sent.
 Result<std::unique_ptr<RecordSource>> open_source(const SendCommand& command, LeftOut& left_out) {
     if (command.translates()) {
-        auto orders = TranslatedOrders::open(command.file, command.source,
-                                             anon_field_name(command.credentials.header_prefix));
-        if (!orders.ok()) {
-            return orders.error();
-        }
-        return std::unique_ptr<RecordSource>(
-            new PlatformRecords(std::move(orders).value(), left_out));
+        return TranslatedOrders::open(command.file, command.source,
+                                      anon_field_name(command.credentials.header_prefix))
+            .and_then([&left_out](TranslatedOrders orders) {
+                return Result(std::make_unique<PlatformRecords>(std::move(orders), left_out));
+            });
     }
     const bool is_csv = command.file.ends_with(".csv");
     return is_csv && command.records == Records::kProducts ? open_product_csv(command.file)
@@ -121,19 +119,10 @@ Result<Rejects> open_rejects(const SendCommand& command, bool append) {
     return rejects;
 }
 
-void print_left_out(const LeftOut& left_out) {
-    if (const std::string words = left_out.words(); !words.empty()) {
-        std::fprintf(stderr, "sluice: %s\n", words.c_str());
-    }
-}
-
 Status check_records(const SendCommand& command) {
     LeftOut left_out;
     auto source = open_source(command, left_out);
-    if (!source.ok()) {
-        return source.error();
-    }
-    auto rejects = open_rejects(command, false);
+    auto rejects = source.ok() ? open_rejects(command, false) : source.error();
     if (!rejects.ok()) {
         return rejects.error();
     }
@@ -163,7 +152,7 @@ Status check_records(const SendCommand& command) {
     }
     doubts.print_summary(stderr);
     rejects->print_summary(stdout);
-    print_left_out(left_out);
+    left_out.print();
     if (Status written = rejects->flush(); !written.ok()) {
         return written;
     }
@@ -198,10 +187,7 @@ Result<SendState> load_state(const SendCommand& command, const SendProtocol& pro
     }
     LeftOut left_out;
     auto source = open_source(command, left_out);
-    if (!source.ok()) {
-        return source.error();
-    }
-    if (Status same = state->verify(*source.value()); !same.ok()) {
+    if (Status same = source.ok() ? state->verify(*source.value()) : source.error(); !same.ok()) {
         return same.error();
     }
     return state;
@@ -218,10 +204,7 @@ void print_summary(const SendSummary& summary) {
 
 Status send_file(const SendCommand& command) {
     auto secret = read_secret(command.token_file);
-    if (!secret.ok()) {
-        return secret.error();
-    }
-    const auto lock = lock_input(command.file);
+    const auto lock = secret.ok() ? lock_input(command.file) : secret.error();
     if (!lock.ok()) {
         return lock.error();
     }
@@ -232,10 +215,7 @@ Status send_file(const SendCommand& command) {
     }
     LeftOut left_out;
     auto source = open_source(command, left_out);
-    if (!source.ok()) {
-        return source.error();
-    }
-    auto rejects = open_rejects(command, !state->is_new());
+    auto rejects = source.ok() ? open_rejects(command, !state->is_new()) : source.error();
     if (!rejects.ok()) {
         return rejects.error();
     }
@@ -245,7 +225,7 @@ Status send_file(const SendCommand& command) {
                                     rejects.value(), catch_stop_signals());
     doubts.print_summary(stderr);
     rejects->print_summary(stdout);
-    print_left_out(left_out);
+    left_out.print();
     if (!ended.ok()) {
         return ended.error();
     }
@@ -285,8 +265,7 @@ Result<Topic> parse_topic_of(std::string_view text) {
 
 /// Accepts visible ASCII only, because the word becomes part of a header.
 Result<std::string> parse_header_word(std::string_view text) {
-    const bool visible =
-        std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
+    const bool visible = std::ranges::all_of(text, [](char c) { return c > ' ' && c < 127; });
     return fitting(text, visible && !text.empty(), "expected visible characters without spaces");
 }
 
@@ -298,13 +277,8 @@ void declare_target(Subcommand app, SendCommand& command) {
     const Option shop = add_id(app, "--shop", "S", command.credentials.shop, "Shop of the records");
     add_text(app, "--rejects", "FILE", command.rejects_file,
              "File for the line and problem of every rejected record");
-    add_value(
-        app, "--share", "PERCENT", command.limits.share_percent,
-        [](std::string_view text) -> Result<unsigned> {
-            const auto percent = parse_count(text, 1, 100);
-            return percent.ok() ? Result<unsigned>(static_cast<unsigned>(*percent))
-                                : Result<unsigned>(percent.error());
-        },
+    add_count(
+        app, "--share", "PERCENT", command.limits.share_percent, 1, 100,
         "Maximum share of the account's rate limit, in percent (default: 50; 100 leaves none to "
         "others)");
     const Option token_file = add_text(app, "--token-file", "F", command.token_file,
@@ -321,10 +295,8 @@ void declare_target(Subcommand app, SendCommand& command) {
 }
 
 void add_rate(Subcommand app, SendCommand& command) {
-    add_value(
-        app, "--rate", "N", command.limits.requests_per_second,
-        [](std::string_view text) { return parse_count(text, 1, 1'000'000); },
-        "Maximum number of requests per second (default: unlimited)");
+    add_count(app, "--rate", "N", command.limits.requests_per_second, 1, 1'000'000,
+              "Maximum number of requests per second (default: unlimited)");
 }
 
 void declare_orders(Subcommand group) {

@@ -150,8 +150,8 @@ struct Sending {
     }
 
     [[nodiscard]] std::optional<std::uint64_t> take_job(Clock::time_point now) {
-        const auto due = std::find_if(retries.begin(), retries.end(),
-                                      [&](const Retry& retry) { return retry.at <= now; });
+        const auto due =
+            std::ranges::find_if(retries, [&](const Retry& retry) { return retry.at <= now; });
         if (due != retries.end()) {
             const std::uint64_t id = due->job;
             retries.erase(due);
@@ -221,7 +221,7 @@ struct Sending {
                 try_later(response.id, job, response, judgement);
                 break;
             case Verdict::kFatal:
-                failure = Error{ErrorCode::kInvalid, judgement.why};
+                failure = invalid(judgement.why);
                 break;
         }
     }

@@ -1,9 +1,11 @@
 // sluice sign, verify: to debug a signature; sluice tax
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "core/intake/diagnosis.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/values/lookup.hpp"
 #include "core/values/money.hpp"
 #include "lmdb_store/registry/reader.hpp"
 #include "lmdb_store/store/master_key.hpp"
@@ -56,10 +58,7 @@ Result<Signers> signers_of_file(const std::string& token_file) {
 
 Result<Signers> signers_of_store(const Frame& frame, const ShopId& id) {
     auto key = store::MasterKey::load(frame.paths().master_key);
-    if (!key.ok()) {
-        return key.error();
-    }
-    auto registry = store::RegistryReader::open(frame.paths(), *key);
+    auto registry = key.ok() ? store::RegistryReader::open(frame.paths(), *key) : key.error();
     if (!registry.ok()) {
         return registry.error();
     }
@@ -74,10 +73,7 @@ Result<Signers> signers_of_store(const Frame& frame, const ShopId& id) {
 Status run_sign(const Frame& /*frame*/, const SignCommand& command) {
     auto secret =
         command.catalog ? Result<std::string>(std::string()) : read_secret(command.token_file);
-    if (!secret.ok()) {
-        return secret.error();
-    }
-    auto body = read_body(command);
+    auto body = secret.ok() ? read_body(command) : secret.error();
     if (!body.ok()) {
         return body.error();
     }
@@ -101,23 +97,19 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kAdvice{
 }};
 
 Error mismatch(std::string_view reason) {
-    for (const auto& [name, advice] : kAdvice) {
-        if (name == reason) {
-            return invalid("the signature does not match: " + std::string(advice));
-        }
-    }
-    return invalid(
-        "the signature does not match: another secret, or other bytes than these were signed");
+    const auto* const known =
+        find_item(kAdvice, reason, &std::pair<std::string_view, std::string_view>::first);
+    return invalid("the signature does not match: " +
+                   std::string(known != nullptr
+                                   ? known->second
+                                   : "another secret, or other bytes than these were signed"));
 }
 
 bool is_signed_by(const ShopView& shop, std::string_view body, const Digest256& digest) {
-    for (const auto& token : shop.account->tokens) {
-        const bool may_sign = token->active(now()) && (token->scopes & kWriteOrders) != 0;
-        if (may_sign && token->signing_key && token->signing_key->verify(body, digest)) {
-            return true;
-        }
-    }
-    return false;
+    return std::ranges::any_of(shop.account->tokens, [&](const auto& token) {
+        return token->active(now()) && (token->scopes & kWriteOrders) != 0 && token->signing_key &&
+               token->signing_key->verify(body, digest);
+    });
 }
 
 /// @param is_signed  Returns true if its argument is the text that was signed.

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 
 #include "core/json/document.hpp"
+#include "core/values/lookup.hpp"
 #include "program/cli/csv_reader.hpp"
 #include "program/cli/output.hpp"
 #include "program/system/file.hpp"
@@ -68,13 +68,13 @@ Result<CsvRecords> CsvRecords::of(
         if (!type.ok()) {
             return type.error();
         }
-        if (std::count(header.begin(), header.end(), name) > 1) {
+        if (std::ranges::count(header, name) > 1) {
             return invalid("the column " + name + " comes twice");
         }
         records.columns_.push_back({name, *type});
     }
     for (const std::string& name : required) {
-        if (std::find(header.begin(), header.end(), name) == header.end()) {
+        if (!has_item(header, name)) {
             return invalid("expected a header line with the column " + name);
         }
     }
@@ -85,8 +85,8 @@ Result<CsvRecords> CsvRecords::of_products(const std::vector<std::string>& heade
     const std::array required{std::string("platform_product_id")};
     return of(header, required, [](const std::string& name) -> Result<FieldType> {
         const auto fields = product_table().fields;
-        const auto known = std::ranges::find(fields, name, &ProductField::name);
-        if (known == fields.end()) {
+        const ProductField* const known = find_item(fields, name, &ProductField::name);
+        if (known == nullptr) {
             const auto meant = resembled_field(product_table(), name);
             return invalid("no product record has a field '" + printable(name) + "'" +
                            (meant ? "; did you mean " + std::string(*meant) + "?" : ""));
@@ -168,40 +168,30 @@ private:
 
 class NdjsonSource : public RecordSource {
 public:
-    explicit NdjsonSource(Input input) : input_(std::move(input)) {}
-    ~NdjsonSource() override { std::free(buffer_); }
-    NdjsonSource(const NdjsonSource&) = delete;
-    NdjsonSource& operator=(const NdjsonSource&) = delete;
+    explicit NdjsonSource(Input input) : input_(std::move(input)), lines_(input_.file()) {}
 
     Result<bool> next(SendRecord& record) override {
-        while (true) {
-            const ssize_t got = ::getline(&buffer_, &capacity_, input_.file());
-            if (got < 0) {
-                return std::ferror(input_.file()) == 0
-                           ? Result<bool>(false)
-                           : Error{ErrorCode::kIo, input_.path() + ": cannot be read"};
-            }
-            ++line_;
-            std::string_view text(buffer_, static_cast<std::size_t>(got));
+        for (std::string_view text; lines_.next(text);) {
+            const std::uint64_t bytes = text.size();
             for (const char end : {'\n', '\r'}) {
                 if (!text.empty() && text.back() == end) {
                     text.remove_suffix(1);
                 }
             }
             if (text.find_first_not_of(" \t") != std::string_view::npos) {
-                record = {line_, 0, static_cast<std::uint64_t>(got), std::string(text), {}};
+                record = {lines_.number(), 0, bytes, std::string(text), {}};
                 return true;
             }
         }
+        return lines_.failed() ? Error{ErrorCode::kIo, input_.path() + ": cannot be read"}
+                               : Result(false);
     }
     std::uint64_t bytes_total() const noexcept override { return input_.bytes_total(); }
     std::uint64_t bytes_read() const noexcept override { return input_.bytes_read(); }
 
 private:
     Input input_;
-    char* buffer_ = nullptr;
-    std::size_t capacity_ = 0;
-    std::uint64_t line_ = 0;
+    FileLines lines_;
 };
 
 class CsvSource : public RecordSource {
@@ -273,11 +263,8 @@ private:
 }  // namespace
 
 Result<std::unique_ptr<RecordSource>> open_ndjson(const std::string& path) {
-    auto input = Input::open(path);
-    if (!input.ok()) {
-        return input.error();
-    }
-    return std::unique_ptr<RecordSource>(new NdjsonSource(std::move(input).value()));
+    return Input::open(path).and_then(
+        [](Input input) { return Result(std::make_unique<NdjsonSource>(std::move(input))); });
 }
 
 namespace {

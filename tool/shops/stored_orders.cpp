@@ -1,5 +1,6 @@
 #include "tool/shops/stored_orders.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -15,15 +16,6 @@ constexpr std::string_view kCustomer = "platform_customer_id";
 
 bool is_device(const std::string& member) {
     return member.ends_with("_anon_id");
-}
-
-std::string_view member_of(const std::vector<JsonMember>& members, std::string_view key) {
-    for (const JsonMember& member : members) {
-        if (member.key == key) {
-            return member.value;
-        }
-    }
-    return {};
 }
 
 /// Returns `order` with the customer and the device of `stored`, where a translation writes them.
@@ -139,15 +131,12 @@ AgainKind StoredTranslator::translate(const RecordSource& source, std::string_vi
     request.triggered_at = Timestamp::parse(source.triggered_at);
     request.is_from_file = !source.signature;
     translation_ = translator_.translate(request, as_stored);
-    if (translation_.kind == TranslationKind::kFaults) {
-        body_ = with_person(translation_.body, members);
-        return AgainKind::kFaults;
-    }
-    if (translation_.kind != TranslationKind::kOrder) {
+    const bool has_faults = translation_.kind == TranslationKind::kFaults;
+    if (!has_faults && translation_.kind != TranslationKind::kOrder) {
         return AgainKind::kOtherwise;
     }
     body_ = with_person(translation_.body, members);
-    return AgainKind::kOrder;
+    return has_faults ? AgainKind::kFaults : AgainKind::kOrder;
 }
 
 bool differ(std::string_view order, std::string_view other) {
@@ -165,12 +154,8 @@ bool differ(std::string_view order, std::string_view other) {
     }
     const SourceNotes notes = read_source_notes(order);
     const SourceNotes others = read_source_notes(other);
-    for (const SourceNote note : kSourceNotes) {
-        if (notes.has(note) != others.has(note)) {
-            return true;
-        }
-    }
-    return false;
+    return std::ranges::any_of(
+        kSourceNotes, [&](SourceNote note) { return notes.has(note) != others.has(note); });
 }
 
 Result<StoredFixes> find_fixes(const store::StorePaths& paths, const ShopId& shop,

@@ -174,7 +174,7 @@ Status translate_stored(const Frame& frame, const TranslateCommand& command) {
 Result<DeadLetter> find_letter(const Frame& frame, const TranslateCommand& command) {
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Result<DeadLetter> {
         auto letter = ledger.dead_letter({*command.dead});
-        return letter ? Result<DeadLetter>(*std::move(letter))
+        return letter ? Result(*std::move(letter))
                       : not_found("there is no dead letter " + std::to_string(*command.dead));
     });
 }

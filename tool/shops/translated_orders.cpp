@@ -1,36 +1,24 @@
 #include "tool/shops/translated_orders.hpp"
 
-#include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "core/json/document.hpp"
 #include "core/json/slices.hpp"
+#include "core/values/texts.hpp"
 #include "program/system/file.hpp"
 
 namespace sluice::cli {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-constexpr std::string_view kSpace = " \t\r\n";
-
-std::string_view without_space(std::string_view text) {
-    text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-    text.remove_suffix(text.size() - (text.find_last_not_of(kSpace) + 1));
-    return text;
-}
 
 /// Returns whether the order's id is one of Shopify's GraphQL API.
 bool is_of_graphql(std::string_view order) {
     JsonDocument json;
-    if (!json.parse(order)) {
-        return false;
-    }
-    for (const JsonMember& member : json_members(order)) {
-        if (member.key == "id") {
-            return json_string(member.value).starts_with("gid://");
-        }
-    }
-    return false;
+    const std::string_view id =
+        json.parse(order) ? member_of(json_members(order), "id") : std::string_view();
+    return !id.empty() && json_string(id).starts_with("gid://");
 }
 
 }  // namespace
@@ -47,16 +35,14 @@ Result<PlatformFile> PlatformFile::open(const std::string& path) {
     }
     PlatformFile file(std::move(text).value());
     if (file.orders_.empty()) {
-        return Error{ErrorCode::kInvalid,
-                     path +
-                         ": expected orders as the platform's API returns them: an array, an "
-                         "object with the member orders, or one order on each line"};
+        return invalid(path +
+                       ": expected orders as the platform's API returns them: an array, an "
+                       "object with the member orders, or one order on each line");
     }
     if (is_of_graphql(file.orders_.front())) {
-        return Error{ErrorCode::kInvalid,
-                     path +
-                         ": the ids are those of Shopify's GraphQL API, whose exports cannot "
-                         "have the lines of refunds; export the orders by the REST API"};
+        return invalid(path +
+                       ": the ids are those of Shopify's GraphQL API, whose exports cannot "
+                       "have the lines of refunds; export the orders by the REST API");
     }
     return file;
 }
@@ -93,13 +79,10 @@ void PlatformFile::find_lines(std::string_view text) {
     if (!first.parse(without_space(text.substr(0, text.find('\n'))))) {
         return;
     }
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find('\n'), text.size());
-        const std::string_view line = without_space(text.substr(0, end));
-        if (!line.empty()) {
-            orders_.push_back(line);
+    for (const std::string_view line : split(text, '\n')) {
+        if (const std::string_view order = without_space(line); !order.empty()) {
+            orders_.push_back(order);
         }
-        text.remove_prefix(std::min(end + 1, text.size()));
     }
 }
 
@@ -109,11 +92,9 @@ TranslatedOrders::TranslatedOrders(PlatformFile file, const OrderSource& source,
 
 Result<TranslatedOrders> TranslatedOrders::open(const std::string& path, const OrderSource& source,
                                                 std::string anon_field) {
-    auto file = PlatformFile::open(path);
-    if (!file.ok()) {
-        return file.error();
-    }
-    return TranslatedOrders(std::move(file).value(), source, std::move(anon_field));
+    return PlatformFile::open(path).and_then([&](PlatformFile file) {
+        return Result(TranslatedOrders(std::move(file), source, std::move(anon_field)));
+    });
 }
 
 bool TranslatedOrders::next(Translation& translation) {
@@ -160,7 +141,7 @@ bool LeftOut::add(const Translation& translation) {
     return false;
 }
 
-std::string LeftOut::words() const {
+void LeftOut::print() const {
     std::uint64_t all = deleted_;
     std::string reasons;
     const auto add = [&reasons](std::uint64_t count, std::string_view reason) {
@@ -174,7 +155,10 @@ std::string LeftOut::words() const {
         add(ignored_[i], to_string(static_cast<IgnoredReason>(i)));
     }
     add(deleted_, "without lines");
-    return all == 0 ? "" : std::to_string(all) + " orders left out: " + reasons;
+    if (all != 0) {
+        std::fprintf(stderr, "sluice: %llu orders left out: %s\n",
+                     static_cast<unsigned long long>(all), reasons.c_str());
+    }
 }
 
 }  // namespace sluice::cli

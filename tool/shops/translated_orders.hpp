@@ -76,14 +76,14 @@ private:
 /// Requires: the translation is of kind kFaults or kUnreadable.
 [[nodiscard]] std::string problem_of(const Translation& translation);
 
-/// Counts the orders that are neither sent nor compared: those that a webhook would not store, and
-/// those that have no line left.
+/// Counts the orders that are neither sent nor compared, because a webhook would not store them or
+/// they have no line left.
 class LeftOut {
 public:
-    /// Returns whether the translation is one of these.
+    /// Counts the translation if its order is left out. Returns whether it is.
     bool add(const Translation& translation);
-    /// Returns `2 orders left out: 1 test_order, 1 without lines`, or an empty text.
-    [[nodiscard]] std::string words() const;
+    /// Prints `2 orders left out: 1 test_order, 1 without lines` on standard error, or nothing.
+    void print() const;
 
 private:
     std::array<std::uint64_t, 4> ignored_{};  ///< Index: IgnoredReason.
