@@ -191,25 +191,19 @@ Status list_destinations(const Frame& frame, const ListDestinationsCommand& comm
     std::erase_if(shown, [&command](const StoredDestination& row) {
         return command.account && *command.account != row.destination.account_id;
     });
-    list_all(command.format,
-             {{"id"},
-              {"account_id"},
-              {"host"},
-              {"state"},
-              {"lag", Align::kRight},
-              {"pending", Align::kRight},
-              {"last_success"},
-              {"last_error"}},
-             shown, [](const StoredDestination& row) -> Row {
-                 return {row.destination.id,
-                         row.destination.account_id.str(),
-                         notify::host_of_url(row.destination.url),
-                         store::state_of(row),
-                         store::lag_of(row.progress),
-                         row.progress.pending,
-                         time_or_null(row.progress.last_success),
-                         text_or_null(row.progress.last_error)};
-             });
+    list_all(
+        command.format,
+        left("id account_id host state") + right("lag pending") + left("last_success last_error"),
+        shown, [](const StoredDestination& row) -> Row {
+            return {row.destination.id,
+                    row.destination.account_id.str(),
+                    notify::host_of_url(row.destination.url),
+                    store::state_of(row),
+                    store::lag_of(row.progress),
+                    row.progress.pending,
+                    time_or_null(row.progress.last_success),
+                    text_or_null(row.progress.last_error)};
+        });
     return Status::success();
 }
 

@@ -106,17 +106,9 @@ Status list_attempts(const Frame& frame, const LogCommand& command) {
         if (const auto found = opened.find(command.id); !found.ok()) {
             return found.error();
         }
-        Listing listing(command.format, {{"at"},
-                                         {"type"},
-                                         {"node"},
-                                         {"change", Align::kRight},
-                                         {"attempt", Align::kRight},
-                                         {"outcome"},
-                                         {"status", Align::kRight},
-                                         {"took_ms", Align::kRight},
-                                         {"error"},
-                                         {"next_try"},
-                                         {"webhook_id"}});
+        Listing listing(command.format, left("at type node") + right("change attempt") +
+                                            left("outcome") + right("status took_ms") +
+                                            left("error next_try webhook_id"));
         Status read = opened.scan_attempts([&](const Attempt& row) {
             const bool is_failure = row.outcome != AttemptOutcome::kDelivered;
             if (row.destination == command.id && (is_failure || !command.only_failed)) {

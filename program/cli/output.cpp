@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/values/assert.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -17,6 +18,14 @@ std::size_t display_width(std::string_view text) {
         text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }));
 }
 
+Columns columns_of(std::string_view names, Align align, bool in_table) {
+    Columns columns;
+    for (const std::string_view name : lists::words_of(names)) {
+        columns.push_back({name, align, in_table});
+    }
+    return columns;
+}
+
 }  // namespace
 
 Option add_format(Subcommand app, Format& target, const std::string& help) {
@@ -26,11 +35,7 @@ Option add_format(Subcommand app, Format& target, const std::string& help) {
 }
 
 void add_csv_line(std::string& text, const std::vector<std::string>& cells) {
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        text += i == 0 ? "" : ",";
-        text += csv_field(cells[i]);
-    }
-    text += '\n';
+    text += joined(cells, ",", [](const std::string& cell) { return csv_field(cell); }) + "\n";
 }
 
 std::string grouped(std::uint64_t number) {
@@ -40,6 +45,23 @@ std::string grouped(std::uint64_t number) {
         text.insert(place, ",");
     }
     return text;
+}
+
+Columns operator+(Columns columns, const Columns& more) {
+    columns.insert(columns.end(), more.begin(), more.end());
+    return columns;
+}
+
+Columns left(std::string_view names) {
+    return columns_of(names, Align::kLeft, true);
+}
+
+Columns right(std::string_view names) {
+    return columns_of(names, Align::kRight, true);
+}
+
+Columns in_files(std::string_view names, Align align) {
+    return columns_of(names, align, false);
 }
 
 std::vector<Column> printed(const std::vector<lists::Column>& columns) {

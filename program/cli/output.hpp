@@ -36,6 +36,14 @@ struct Column {
     Align align = Align::kLeft;
     bool in_table = true;  ///< False for a column that only CSV and JSON have.
 };
+using Columns = std::vector<Column>;
+[[nodiscard]] Columns operator+(Columns columns, const Columns& more);
+
+// Columns of these names, which spaces separate.
+[[nodiscard]] Columns left(std::string_view names);
+[[nodiscard]] Columns right(std::string_view names);
+[[nodiscard]] Columns in_files(std::string_view names, Align align = Align::kLeft);
+
 /// Numbers, amounts and rates are at the right.
 [[nodiscard]] std::vector<Column> printed(const std::vector<lists::Column>& columns);
 

@@ -187,13 +187,7 @@ Status list_accounts(const Frame& frame, const Format& format) {
 Status list_shops(const Frame& frame, const RegistryListOptions& command) {
     return list_registry(
         frame, command.format,
-        {{"shop_id"},
-         {"account_id"},
-         {"suspended"},
-         {"created_at"},
-         {"platform"},
-         {"domain"},
-         {"orders_from"}},
+        left("shop_id account_id suspended created_at platform domain orders_from"),
         [&](Registry& registry) { return registry.shops(command.account); },
         [](const store::RegisteredShop& row) -> Row {
             const ShopSource& source = row.source;
@@ -220,14 +214,8 @@ Status list_silences(const SilenceCommand& command, const std::vector<store::Reg
     const Timestamp at = now();
     std::size_t silent = 0;
     list_all(command.list.format,
-             {{"shop_id"},
-              {"account_id"},
-              {"last_event_at"},
-              {"state"},
-              {"silent", Align::kRight},
-              {"usual", Align::kRight},
-              {"limit", Align::kRight},
-              {"sentence"}},
+             left("shop_id account_id last_event_at state") + right("silent usual limit") +
+                 left("sentence"),
              shops, [&](const store::RegisteredShop& shop) -> Row {
                  const auto silence = lists::silence_of(ledger, shop.account_number, shop.number);
                  Json row = lists::silence_json(shop.shop_id, silence, at);

@@ -65,8 +65,7 @@ std::string reason_of(const DeadLetter& letter, const LetterBody& body) {
 
 Status run_list_dead(const Frame& frame, const ListOptions& options) {
     return list_rows(
-        frame, options,
-        {{"seq", Align::kRight}, {"topic"}, {"shop_id"}, {"reason"}, {"attempts", Align::kRight}},
+        frame, options, right("seq") + left("topic shop_id reason") + right("attempts"),
         [](LedgerReader& ledger, Listing& listing) {
             ledger.scan_dead([&](const DeadLetter& letter) {
                 listing.add({letter.seq.value, topic_or_null(letter), text_or_null(letter.shop_id),

@@ -216,11 +216,8 @@ Result<PrivacyRequest> read_request(const Frame& frame, const ForgetCommand& com
 
 /// Prints what this store holds of each person that the request names.
 Status list_held(const Frame& frame, const ForgetCommand& command, const PrivacyRequest& request) {
-    Listing listing(command.format, {{"person"},
-                                     {"orders"},
-                                     {"clicks", Align::kRight},
-                                     {"dead_letters", Align::kRight},
-                                     {"archived_inputs", Align::kRight}});
+    Listing listing(command.format,
+                    left("person orders") + right("clicks dead_letters archived_inputs"));
     for (const Forget& person : request.persons) {
         ForgetCommand one = command;
         one.forget = person;

@@ -66,12 +66,8 @@ Status check_switch(const Frame& frame, const LedgerPlace& from, const LedgerPla
 
 void show_tables(const CopyProof& proof, Format format) {
     list_all(format,
-             {{"table"},
-              {"source_rows", Align::kRight},
-              {"target_rows", Align::kRight},
-              {"source_sha256", Align::kLeft, false},
-              {"target_sha256"},
-              {"equal"}},
+             left("table") + right("source_rows target_rows") + in_files("source_sha256") +
+                 left("target_sha256 equal"),
              proof.tables, [](const worker::ComparedTable& table) -> Row {
                  return {table.table,
                          table.rows_source,

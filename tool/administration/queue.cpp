@@ -70,13 +70,8 @@ Status run_stats(const Frame& frame, const ListOptions& options) {
 }
 
 std::vector<Column> record_columns() {
-    return {{"seq", Align::kRight},
-            {"topic"},
-            {"shop_id"},
-            {"received_at"},
-            {"trace", Align::kLeft, false},
-            {"bytes", Align::kRight},
-            {"body", Align::kLeft, false}};
+    return right("seq") + left("topic shop_id received_at") + in_files("trace") + right("bytes") +
+           in_files("body");
 }
 
 /// @param seq  Null for a record that is in a lane, which has no sequence number yet.

@@ -91,16 +91,8 @@ Status list_tokens(const Frame& frame, const RegistryListOptions& command) {
     }
     return list_registry(
         frame, command.format,
-        {{"token_id"},
-         {"account_id"},
-         {"scopes"},
-         {"created_at"},
-         {"expires_at"},
-         {"revoked_at"},
-         {"shop_id"},
-         {"label"},
-         {"made_by"},
-         {"last_used"}},
+        left("token_id account_id scopes created_at expires_at revoked_at shop_id label made_by "
+             "last_used"),
         [&](Registry& registry) { return registry.tokens(command.account); },
         [&days = *days](const store::TokenRow& row) -> Row {
             const auto* const used = find_value(days, token_number(row.token_id.view()));

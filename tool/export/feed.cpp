@@ -37,14 +37,7 @@ Status check_line(std::string_view line, JsonDocument& json, exports::FeedCheck&
 }
 
 void print(const VerifyCommand& command, const exports::FeedCheck& check) {
-    list_all(command.format,
-             {{"node"},
-              {"first", Align::kRight},
-              {"last", Align::kRight},
-              {"changes", Align::kRight},
-              {"masked", Align::kRight},
-              {"cut", Align::kRight},
-              {"hash"}},
+    list_all(command.format, left("node") + right("first last changes masked cut") + left("hash"),
              check.chains(), [](const auto& one) -> Row {
                  const auto& [node, chain] = one;
                  return {node,         chain.first, chain.head.entries,     chain.changes,

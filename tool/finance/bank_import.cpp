@@ -70,17 +70,9 @@ Row row_of(const JudgedLine& judged, bool preview) {
 
 void print(const ImportBankFileCommand& command, const std::vector<JudgedLine>& judged) {
     list_all(command.format,
-             {{"line", Align::kRight},
-              {"outcome"},
-              {"end_to_end_id"},
-              {"creator_id"},
-              {"currency"},
-              {"amount", Align::kRight},
-              {"fees", Align::kRight},
-              {"bank_ref"},
-              {"booking_date", Align::kLeft, false},
-              {"reason"},
-              {"note"}},
+             right("line") + left("outcome end_to_end_id creator_id currency") +
+                 right("amount fees") + left("bank_ref") + in_files("booking_date") +
+                 left("reason note"),
              judged, [&](const JudgedLine& one) { return row_of(one, command.preview); });
     if (command.format == Format::kTable) {
         std::printf(

@@ -112,13 +112,8 @@ Status run_import_clicks(const Frame& frame, const ClickCommand& clicks) {
 Status run_list_clicks(const Frame& frame, const ListClicksCommand& command) {
     return list_account_rows(
         frame, command,
-        {{"device_sha256"},
-         {"program_id"},
-         {"creator_id"},
-         {"occurred_at"},
-         {"effective_from"},
-         {"event_seq", Align::kRight, false},
-         {"node", Align::kLeft, false}},
+        left("device_sha256 program_id creator_id occurred_at effective_from") +
+            in_files("event_seq", Align::kRight) + in_files("node"),
         [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
             const auto creator = command.creator
                                      ? std::optional(first_id(ledger, account, *command.creator))

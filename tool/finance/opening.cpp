@@ -84,12 +84,7 @@ Status run_import_balances(const Frame& frame, const ImportBalancesCommand& comm
 Status run_list_balances(const Frame& frame, const ListBalancesCommand& command) {
     return list_account_rows(
         frame, command,
-        {{"program_id"},
-         {"creator_id"},
-         {"currency"},
-         {"amount", Align::kRight},
-         {"at"},
-         {"command_id"}},
+        left("program_id creator_id currency") + right("amount") + left("at command_id"),
         [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
             const OpeningBalance first{account, {}, {}, {}, {}, {}};
             ledger.scan(first, {1, 1}, [&](const OpeningBalance& row) {

@@ -31,18 +31,9 @@ struct CloseMonthCommand {
     Format format = Format::kTable;
 };
 
-std::vector<Column> preview_columns() {
-    return {{"program_id"},
-            {"currency"},
-            {"opening", Align::kRight},
-            {"earned", Align::kRight},
-            {"adjusted", Align::kRight},
-            {"paid_out", Align::kRight},
-            {"closing", Align::kRight},
-            {"in_payout", Align::kRight},
-            {"paid", Align::kRight},
-            {"postings", Align::kRight},
-            {"late_postings", Align::kRight}};
+Columns preview_columns() {
+    return left("program_id currency") +
+           right("opening earned adjusted paid_out closing in_payout paid postings late_postings");
 }
 
 Row preview_row(const ProgramId& program, Currency currency, const ProgramMonth& month) {

@@ -72,13 +72,8 @@ public:
           list_(list),
           events_(events),
           settled_until_(now().plus_seconds(-static_cast<std::int64_t>(command.settle_seconds))),
-          listing_(command.format, {{"class"},
-                                    {"line", Align::kRight},
-                                    {"order_id"},
-                                    {"field"},
-                                    {"file"},
-                                    {"ledger"},
-                                    {"note"}}) {}
+          listing_(command.format,
+                   left("class") + right("line") + left("order_id field file ledger note")) {}
 
     Status run() {
         for (bool more = true; more;) {

@@ -87,11 +87,9 @@ PayoutRunListing::PayoutRunListing(Format format, LedgerReader& ledger, AccountN
                                    const AccountId& account_id)
     : format_(format), ledger_(ledger), names_(ledger), account_(account), account_id_(account_id) {
     if (format != Format::kJson) {
-        std::vector<Column> columns = printed(payout_list().columns());
-        for (const char* name : {"skip_reason", "skipped_amount", "digest"}) {
-            columns.push_back({name, Align::kLeft, false});
-        }
-        payouts_ = std::make_unique<Listing>(format, std::move(columns));
+        payouts_ =
+            std::make_unique<Listing>(format, printed(payout_list().columns()) +
+                                                  in_files("skip_reason skipped_amount digest"));
     } else {
         std::fputs("{\"payouts\":[", stdout);
     }

@@ -50,8 +50,7 @@ bool is_creator(LedgerReader& ledger, const ReportFilter& filter) {
 std::vector<Column> columns_of(const ReportCommand& command, LedgerReader& ledger) {
     std::vector<Column> columns = printed(command.report->columns);
     if (command.filter.negative) {
-        const std::vector<Column> more = printed(lists::negative_list().columns());
-        columns.insert(columns.end(), more.begin(), more.end());
+        columns = std::move(columns) + printed(lists::negative_list().columns());
     }
     const bool many = NodeNames(ledger).count() > 1;
     for (Column& column : columns) {

@@ -35,12 +35,8 @@ class OrderOutput {
 public:
     explicit OrderOutput(const TranslateCommand& command) {
         if (command.explain) {
-            rows_.emplace(command.format, std::vector<Column>{{"order"},
-                                                              {"platform_field"},
-                                                              {"platform_value"},
-                                                              {"field"},
-                                                              {"value"},
-                                                              {"rule"}});
+            rows_.emplace(command.format,
+                          left("order platform_field platform_value field value rule"));
         }
     }
 
