@@ -1,8 +1,5 @@
-#include <vector>
-
 #include "core/apply/command.hpp"
 #include "core/apply/manual_postings.hpp"
-#include "core/approvals/approval.hpp"
 #include "core/approvals/limits.hpp"
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
@@ -28,14 +25,14 @@ Decimal posted_by(const MoneyCommand& adjust, const OrderState& state, LedgerTxn
 
 Result<Decimal> checked_amount(const Decimal& amount, Currency currency) {
     if (amount.is_zero()) {
-        return Error{ErrorCode::kInvalid, "an amount of 0 changes nothing"};
+        return invalid("an amount of 0 changes nothing");
     }
     if (const std::optional<Decimal> exact = in_minor_units(amount, currency)) {
         return *exact;
     }
-    return Error{ErrorCode::kInvalid, "--amount " + amount.to_string() + " has more digits than " +
-                                          std::string(currency.code()) + ", which has " +
-                                          std::to_string(currency.minor_units())};
+    return invalid("--amount " + amount.to_string() + " has more digits than " +
+                   std::string(currency.code()) + ", which has " +
+                   std::to_string(currency.minor_units()));
 }
 
 void count_adjust(const CommandContext& context, const MoneyCommand& posting,
@@ -54,15 +51,13 @@ void count_adjust(const CommandContext& context, const MoneyCommand& posting,
 
 MoneyCommand money_command(const CommandContext& context, const ProgramId& program,
                            const CreatorId& creator, const Money& money) {
-    MoneyCommand row;
-    row.command_id = context.source.command_id;
-    row.account = context.account;
-    row.topic = context.source.topic;
-    row.program = program;
-    row.creator = creator;
-    row.currency = money.currency;
-    row.amount = money.amount;
-    return row;
+    return MoneyCommand{.command_id = context.source.command_id,
+                        .account = context.account,
+                        .topic = context.source.topic,
+                        .program = program,
+                        .creator = creator,
+                        .currency = money.currency,
+                        .amount = money.amount};
 }
 
 Result<Reply> adjust(const Adjust& command, const CommandContext& context, ProgramCache& programs,
@@ -99,8 +94,8 @@ Status reverse_adjust(const MoneyCommand& adjust, const Decimal& amount,
                       const CommandContext& context, ProgramCache& programs, LedgerTxn& txn) {
     OrderChange change(txn, programs, context.source);
     if (!change.load({adjust.account, adjust.shop, adjust.order_id})) {
-        return Error{ErrorCode::kCorrupt, "ledger: " + adjust.command_id + " adjusted order " +
-                                              adjust.order_id.str() + ", which is not stored"};
+        return corrupt("ledger: " + adjust.command_id + " adjusted order " + adjust.order_id.str() +
+                       ", which is not stored");
     }
     if (posted_by(adjust, change.state(), txn) != adjust.amount) {
         throw DamagedRow(row_name(adjust), "its amount is not that of its posting",
@@ -108,9 +103,8 @@ Status reverse_adjust(const MoneyCommand& adjust, const Decimal& amount,
     }
     const auto position = find_position(change.state(), adjust.program, adjust.creator);
     if (!position) {
-        return Error{ErrorCode::kCorrupt, "ledger: order " + adjust.order_id.str() +
-                                              " has no position of creator " +
-                                              adjust.creator.str()};
+        return corrupt("ledger: order " + adjust.order_id.str() + " has no position of creator " +
+                       adjust.creator.str());
     }
     change.post(change.state().positions[*position],
                 {{LineItemId(), adjust.currency, amount, JournalReason::kReversal, 0}});

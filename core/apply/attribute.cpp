@@ -7,7 +7,6 @@
 
 #include "core/apply/command.hpp"
 #include "core/apply/work.hpp"
-#include "core/approvals/approval.hpp"
 #include "core/journal/journal.hpp"
 #include "core/orders/change.hpp"
 #include "core/orders/order.hpp"
@@ -96,12 +95,10 @@ bool would_change(const OrderState& state, bool retry, ProgramCache& programs, L
 /// set it, or nullopt if there is no such order.
 std::optional<bool> would_change_any(const Detach& command, const CommandContext& context,
                                      ProgramCache& programs, LedgerTxn& txn) {
-    std::vector<AttributedOrder> rows;
-    txn.scan(AttributedOrder{command.cause, context.account, {}, {}}, {2, 2},
-             [&rows](const AttributedOrder& row) { rows.push_back(row); });
     std::optional<bool> changes;
     OrderState state;
-    for (const AttributedOrder& row : rows) {
+    for (const AttributedOrder& row :
+         txn.rows(AttributedOrder{command.cause, context.account, {}, {}}, {2, 2})) {
         if (load_unless_damaged(txn, {row.account, row.shop, row.order_id}, state) && state.live &&
             state.position()->attribution.command_id == command.cause) {
             changes = would_change(state, command.retry, programs, txn);
@@ -200,10 +197,9 @@ struct Attributing {
         if (state.live) {
             leave(change);
         }
-        Attribution attribution;
-        attribution.program = command.program;
-        attribution.creator = creator;
-        attribution.types = static_cast<std::uint8_t>(AttributionType::kManual);
+        Attribution attribution{.program = command.program,
+                                .creator = creator,
+                                .types = static_cast<std::uint8_t>(AttributionType::kManual)};
         attribute(state, std::move(attribution), context.source, programs, txn);
         post_attribution(state, context.source, programs, txn);
         change.finish();

@@ -8,6 +8,7 @@
 #include "core/programs/differences.hpp"
 #include "core/programs/program.hpp"
 #include "core/protocol/personal_ids.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
@@ -17,15 +18,11 @@ bool is_by_hand(JournalReason reason) noexcept {
            is_credit(reason);
 }
 
-Decimal absolute(const Decimal& amount) {
-    return amount.is_negative() ? -amount : amount;
-}
-
 void add(MovedMoney& sums, const MovedMoney::key_type& key, const Decimal& amount) {
     const Decimal zero = zero_amount(std::get<Currency>(key));
     MovedSum& moved = sums.try_emplace(key, MovedSum{zero, zero}).first->second;
     moved.net += amount;
-    moved.size += absolute(amount);
+    moved.size += amount.absolute();
 }
 
 MovedMoney::key_type key_of(const JournalGroup& group, Currency currency) {
@@ -114,8 +111,7 @@ void add_codes(Overlay& after, LedgerReader& before, ChangeSet& changes) {
 // ---- Rates --------------------------------------------------------------------------------------
 
 bool has_rule(const std::optional<ProgramRow>& program, const auto& matches) {
-    return program &&
-           std::any_of(program->program.rules.begin(), program->program.rules.end(), matches);
+    return program && std::ranges::any_of(program->program.rules, matches);
 }
 
 /// A group is a rate if a rule of the program names it.
@@ -176,8 +172,7 @@ void add_programs(Overlay& after, LedgerReader& before, ChangeSet& changes) {
 
 void add_settings(const Overlay& after, LedgerReader& before, ChangeSet& changes) {
     after.visit_put<AccountRow>([&](const AccountRow& row) {
-        AccountRow stored;
-        stored.account = row.account;
+        AccountRow stored{.account = row.account};
         const std::string was = before.load(stored) ? stored.policy : std::string();
         if (was != row.policy) {
             AccountChanges& account = changes[row.account];
@@ -251,11 +246,10 @@ std::vector<LimitAmount> limit_amounts(const MovedMoney& moved, AccountNumber ac
         const auto& [program, creator, currency] = key;
         sums.try_emplace({creator, currency}, zero_amount(currency)).first->second += money.size;
     }
-    std::vector<LimitAmount> amounts;
-    for (const auto& [key, sum] : sums) {
-        amounts.push_back({key.first, payee_of(profiles, account, key.first), {key.second, sum}});
-    }
-    return amounts;
+    return mapped(sums, [&](const auto& sum) {
+        const auto& [creator, currency] = sum.first;
+        return LimitAmount{creator, payee_of(profiles, account, creator), {currency, sum.second}};
+    });
 }
 
 Digest256 digest_of(const ChangeSet& changes) {

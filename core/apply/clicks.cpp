@@ -13,6 +13,7 @@
 #include "core/ledger/link_rows.hpp"
 #include "core/orders/clicks.hpp"
 #include "core/orders/reply.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
@@ -31,9 +32,9 @@ SequenceNumber inputs_up_to(SequenceNumber seq, LedgerTxn& txn) {
 }
 
 const Program* find_program(const std::vector<ProgramRow>& rows, const ProgramId& id) {
-    const auto found = std::find_if(rows.begin(), rows.end(),
-                                    [&id](const ProgramRow& row) { return row.program.id == id; });
-    return found == rows.end() ? nullptr : &found->program;
+    const ProgramRow* const found =
+        find_where(rows, [&id](const ProgramRow& row) { return row.program.id == id; });
+    return found == nullptr ? nullptr : &found->program;
 }
 
 /// Returns the receipt before which clicks are deleted.
@@ -61,8 +62,7 @@ public:
     std::optional<Owner> find(const LinkId& id) {
         const auto [known, is_new] = owners_.try_emplace(id);
         if (is_new) {
-            LinkRow row;
-            row.link = id;
+            LinkRow row{.link = id};
             if (txn_.load(row) && row.account == account_) {
                 known->second = Owner{row.program, row.creator};
             }
@@ -119,8 +119,8 @@ Result<Reply> import_clicks(const ClickImport& command, const CommandContext& co
     ProgramsByName programs(txn);
     for (const ClickImport::Row& row : command.rows) {
         if (programs.find(row.program) == nullptr) {
-            return Error{ErrorCode::kConflict, "line " + std::to_string(row.line) +
-                                                   ": there is no program " + row.program.str()};
+            return conflict("line " + std::to_string(row.line) + ": there is no program " +
+                            row.program.str());
         }
     }
     std::vector<WaitKey> keys;

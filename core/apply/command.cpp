@@ -1,7 +1,5 @@
 #include "core/apply/command.hpp"
 
-#include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -94,13 +92,11 @@ std::set<AccountNumber> accounts_of(const Command& command, const CommandContext
 }
 
 CommandRow row_of(const CommandContext& context) {
-    CommandRow row;
-    row.seq = context.source.seq;
-    row.topic = context.source.topic;
-    row.command_id = context.source.command_id;
-    row.actor = context.source.actor;
-    row.received_at = context.source.received_at;
-    return row;
+    return CommandRow{.seq = context.source.seq,
+                      .topic = context.source.topic,
+                      .command_id = context.source.command_id,
+                      .actor = context.source.actor,
+                      .received_at = context.source.received_at};
 }
 
 /// Returns whether a FORGET has the content of an earlier one with its key. The content includes R,

@@ -6,7 +6,6 @@
 
 #include "core/apply/command.hpp"
 #include "core/apply/manual_postings.hpp"
-#include "core/approvals/approval.hpp"
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/payout_rows.hpp"
@@ -71,9 +70,7 @@ struct Owed {
 std::map<Currency, Owed> owed_to(const WriteOff& write_off, AccountNumber account, LedgerTxn& txn) {
     std::map<Currency, Owed> all;
     const CreatorId creator = first_id(txn, account, write_off.creator);
-    OpenAmount first;
-    first.account = account;
-    first.program = write_off.program;
+    const OpenAmount first{.account = account, .program = write_off.program};
     txn.scan(first, {2, 2}, [&](const OpenAmount& row) {
         if (row.creator == creator) {
             Owed& owed =
@@ -141,9 +138,7 @@ void judge_deducted_orders(const MoneyCommand& write_off, const std::vector<std:
                            const CommandContext& context, ProgramCache& programs, LedgerTxn& txn) {
     std::set<OrderKey> orders;
     for (const std::string& id : payouts) {
-        PayoutItem first;
-        first.payout_id = id;
-        first.program = write_off.program;
+        const PayoutItem first{.payout_id = id, .program = write_off.program};
         txn.scan(first, {2, 2}, [&](const PayoutItem& item) {
             if (item.kind != ItemKind::kCredit && item.amount.is_negative()) {
                 orders.insert({write_off.account, item.shop, item.order_id});

@@ -7,6 +7,7 @@
 #include "core/commands/ids.hpp"
 #include "core/ledger/overlay.hpp"
 #include "core/orders/order.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
@@ -103,11 +104,7 @@ void Differences::add(const OrderState* before, const OrderState* after) {
 }
 
 std::vector<DryRunRow> Differences::rows() const {
-    std::vector<DryRunRow> list;
-    for (const auto& [key, row] : rows_) {
-        list.push_back(row);
-    }
-    return list;
+    return mapped(rows_, [](const auto& entry) { return entry.second; });
 }
 
 Result<Reply> try_command(const Command& command, CommandContext context, LedgerReader& ledger,
@@ -125,12 +122,12 @@ Result<Reply> try_command(const Command& command, CommandContext context, Ledger
     }
     context.approved = true;
     const Replay no_replay = [](const DeadReplay&) -> Result<Reply> {
-        return Error{ErrorCode::kUnsupported, "a replay of dead letters has no dry run"};
+        return unsupported("a replay of dead letters has no dry run");
     };
     const Request request{{}, context.source.note, command};
     const CommandRow row = apply_command(request, context, no_replay, nullptr, programs, after);
     if (row.outcome == CommandOutcome::kRefused) {
-        return Error{ErrorCode::kInvalid, row.result};
+        return invalid(row.result);
     }
     finish_work(programs, after, trial.continues);
     trial.compare(after, before);
@@ -176,7 +173,7 @@ Result<DryRun> effect_of(const PendingApproval& row, const Command& command,
 
 /// A refusal is one state, whatever its words.
 ShownEffect shown_effect(const Result<DryRun>& effect) {
-    return effect ? ShownEffect{effect->digest, false, effect->rows} : ShownEffect{{}, true, {}};
+    return effect ? ShownEffect{effect->digest, false, effect->rows} : ShownEffect{{}, true};
 }
 
 Result<ShownApproval> shown_approval(LedgerReader& ledger, AccountNumber account,

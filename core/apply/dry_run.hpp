@@ -2,7 +2,6 @@
 // shown.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>

@@ -38,8 +38,7 @@ std::vector<Payout> payouts_of(AccountNumber account, const CreatorId& creator,
                                 [&ids](const JournalGroup& group) { ids.insert(group.payout_id); });
     std::vector<Payout> payouts;
     for (const std::string& id : ids) {
-        Payout payout;
-        payout.payout_id = id;
+        Payout payout{.payout_id = id};
         if (!id.empty() && ledger.load(payout)) {
             payouts.push_back(std::move(payout));
         }
@@ -60,22 +59,15 @@ bool sets_profile(const PendingApproval& row, const std::set<CreatorId>& names) 
         return names.contains(set->creator);
     }
     const auto& rows = std::get<CreatorImport>(request->command).rows;
-    return std::any_of(rows.begin(), rows.end(), [&names](const CreatorImport::Row& import) {
+    return std::ranges::any_of(rows, [&names](const CreatorImport::Row& import) {
         return names.contains(import.creator);
     });
 }
 
 std::vector<PendingApproval> approvals_of(AccountNumber account, const std::set<CreatorId>& names,
                                           LedgerReader& ledger) {
-    std::vector<PendingApproval> found;
-    PendingApproval first;
-    first.account = account;
-    ledger.scan(first, {1, 1}, [&](const PendingApproval& row) {
-        if (sets_profile(row, names)) {
-            found.push_back(row);
-        }
-    });
-    return found;
+    return ledger.rows(PendingApproval{.account = account}, {1, 1},
+                       [&](const PendingApproval& row) { return sets_profile(row, names); });
 }
 
 /// Refuses while the creator has payouts that are not over, or a pending change of the payee.
@@ -109,10 +101,7 @@ void forget_creator(const Forget& command, AccountNumber account, LedgerTxn& txn
         profile.payee.clear();
         txn.put(profile);
     }
-    std::vector<PayeeChange> changes;
-    txn.scan(PayeeChange{account, creator, {}, {}, {}, {}, {}, {}}, {2, 2},
-             [&changes](const PayeeChange& row) { changes.push_back(row); });
-    for (PayeeChange& row : changes) {
+    for (PayeeChange& row : txn.rows(PayeeChange{.account = account, .creator = creator}, {2, 2})) {
         row.old_payee = forgotten_payee(row.old_payee);
         row.new_payee = forgotten_payee(row.new_payee);
         txn.put(row);
@@ -148,8 +137,8 @@ Status check(const Forget& command, const CommandContext& context, LedgerTxn& tx
     const CreatorIds ids = ids_of_creator(context.account, command.value, txn);
     CreatorRow profile{context.account, ids.first, {}, {}, {}};
     if (!txn.load(profile)) {
-        return Error{ErrorCode::kNotFound,
-                     "account " + context.account_id.str() + " has no creator " + command.value};
+        return not_found("account " + context.account_id.str() + " has no creator " +
+                         command.value);
     }
     return check_forgettable(context.account, ids, txn);
 }

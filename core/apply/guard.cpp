@@ -50,8 +50,8 @@ std::string excess(const std::optional<std::vector<Money>>& above, const MovedMo
         }
     }
     const std::vector<std::string> words = sums.excesses(above, amounts);
-    const auto found = std::find_if(words.begin(), words.end(),
-                                    [](const std::string& one) { return !one.empty(); });
+    const auto found =
+        std::ranges::find_if(words, [](const std::string& one) { return !one.empty(); });
     return found == words.end() ? std::string() : *found;
 }
 
@@ -92,7 +92,7 @@ std::vector<std::string> reasons(AccountNumber account, const Judged& judged,
 /// Returns whether the commission that was moved so far needs no approval. Policies without a limit
 /// of moved commission need no trial of the work.
 bool may_move_more(Overlay& after, JudgedAccounts& accounts, LedgerReader& before) {
-    const bool has_limit = std::any_of(accounts.begin(), accounts.end(), [](const auto& one) {
+    const bool has_limit = std::ranges::any_of(accounts, [](const auto& one) {
         return one.second.settings.policy.approve_attribution_above.has_value();
     });
     if (!has_limit) {
@@ -168,8 +168,7 @@ AccountId account_id_of(AccountNumber account, const CommandContext& context, Le
     if (account == context.account) {
         return context.account_id;
     }
-    AccountRow row;
-    row.account = account;
+    AccountRow row{.account = account};
     if (txn.load(row)) {
         return row.account_id;
     }

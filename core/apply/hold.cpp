@@ -22,11 +22,9 @@ Result<CreatorHold> hold_of(const HoldTarget& target, const CommandContext& cont
             return program.error();
         }
     }
-    CreatorHold row;
-    row.account = context.account;
-    row.creator = first_id(txn, context.account, target.creator);
-    row.program = target.program;
-    return row;
+    return CreatorHold{.account = context.account,
+                       .creator = first_id(txn, context.account, target.creator),
+                       .program = target.program};
 }
 
 Result<Reply> hold_creator(const HoldTarget& target, const CommandContext& context,
@@ -69,8 +67,7 @@ void reprice(OrderChange& change, JournalReason reason, JournalEntry memo) {
         change.post_memo(memo.reason, memo.line.view());
         return;
     }
-    PostingCause cause;
-    cause.all = reason;
+    PostingCause cause{.all = reason};
     std::vector<JournalEntry> postings = owed_changes(state, cause);
     if (!postings.empty()) {
         change.post(*state.position(), std::move(postings));

@@ -8,7 +8,6 @@
 
 #include "core/apply/command.hpp"
 #include "core/apply/work.hpp"
-#include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/orders/account_change.hpp"
 #include "core/orders/reply.hpp"
@@ -272,8 +271,8 @@ Reply import_reply(const CreatorImport& command, const ClaimedRows& claimed) {
             unchanged.push_back(&row);
         }
     }
-    const bool has_code = std::any_of(unchanged.begin(), unchanged.end(),
-                                      [](const auto* row) { return !row->code.empty(); });
+    const bool has_code =
+        std::ranges::any_of(unchanged, [](const auto* row) { return !row->code.empty(); });
     const std::size_t imported = claimed.changed.size();
     const std::string text =
         (imported == 0 ? "no change: no row was" : counted(imported, "row", "rows")) + " imported" +
@@ -320,7 +319,7 @@ bool end_codes(const Program& program, const CreatorId& creator, Timestamp at,
 bool owns_code(const Program& program, const CreatorId& creator, const Digest256& digest,
                LedgerTxn& txn) {
     const std::vector<CodeRow> rows = txn.code_owners(program.account, digest);
-    return std::any_of(rows.begin(), rows.end(), [&](const CodeRow& row) {
+    return std::ranges::any_of(rows, [&](const CodeRow& row) {
         return row.program == program.id && row.creator == creator;
     });
 }
@@ -364,22 +363,21 @@ Result<Reply> remove_creator(const CreatorRemove& command, const CommandContext&
                              ProgramCache& /*programs*/, LedgerTxn& txn) {
     const std::optional<ProgramRow> row = txn.program(command.program);
     if (!row || (context.account.value != 0 && row->program.account != context.account)) {
-        return Error{ErrorCode::kNotFound, "there is no program " + command.program.str()};
+        return not_found("there is no program " + command.program.str());
     }
     const Program& program = row->program;
     const CreatorId creator = first_id(txn, program.account, command.creator);
     std::optional<Membership> member = txn.membership(program.account, program.id, creator);
     if (!member || member->removed) {
-        return Error{ErrorCode::kNotFound,
-                     "creator " + command.creator.str() + " is not in program " + program.id.str()};
+        return not_found("creator " + command.creator.str() + " is not in program " +
+                         program.id.str());
     }
     const Timestamp at = command.at.value_or(context.source.received_at);
     if (command.code) {
         const Digest256 digest = code_digest(*command.code);
         if (!owns_code(program, creator, digest, txn)) {
-            return Error{ErrorCode::kNotFound, "creator " + command.creator.str() +
-                                                   " has no code " + *command.code +
-                                                   " in program " + program.id.str()};
+            return not_found("creator " + command.creator.str() + " has no code " + *command.code +
+                             " in program " + program.id.str());
         }
         return end_codes(program, creator, at, digest, txn)
                    ? done("code " + *command.code + " removed from " + at.to_string() + " on")
@@ -397,8 +395,8 @@ Result<Reply> set_creator(const CreatorSet& command, const CommandContext& conte
     const CreatorId creator = first_id(txn, context.account, command.creator);
     CreatorRow profile{context.account, creator, {}, {}, {}};
     if (!txn.load(profile)) {
-        return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
-                                               " has no creator " + command.creator.str()};
+        return not_found("account " + context.account_id.str() + " has no creator " +
+                         command.creator.str());
     }
     bool changes = (command.name && *command.name != profile.name) ||
                    (command.payee && *command.payee != profile.payee);
@@ -427,8 +425,8 @@ Result<Reply> rename_creator(const CreatorRename& command, const CommandContext&
     const CreatorId first = first_id(txn, context.account, command.creator);
     CreatorRow profile{context.account, first, {}, {}, {}};
     if (!txn.load(profile)) {
-        return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
-                                               " has no creator " + command.creator.str()};
+        return not_found("account " + context.account_id.str() + " has no creator " +
+                         command.creator.str());
     }
     if ((profile.shown_as.empty() ? first : profile.shown_as) == command.new_name) {
         return nothing("creator " + first.str() + " is called " + command.new_name.str() +

@@ -71,8 +71,7 @@ public:
         const LinkRow* const stored = find(row.link);
         if (stored == nullptr || stored->account != context_.account ||
             stored->state == LinkState::kRemoved) {
-            return Error{ErrorCode::kNotFound,
-                         "account " + context_.account_id.str() + " has no " + named(row)};
+            return not_found("account " + context_.account_id.str() + " has no " + named(row));
         }
         return *stored;
     }
@@ -101,8 +100,7 @@ private:
     [[nodiscard]] const LinkRow* find(const LinkId& id) {
         const auto [known, is_new] = rows_.try_emplace(id);
         if (is_new) {
-            LinkRow row;
-            row.link = id;
+            LinkRow row{.link = id};
             if (txn_.load(row)) {
                 known->second = std::move(row);
             }

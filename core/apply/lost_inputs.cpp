@@ -19,18 +19,11 @@ namespace {
 
 std::set<AccountNumber> every_account(LedgerReader& ledger) {
     std::set<AccountNumber> accounts;
-    ledger.scan_shops([&accounts](const ShopRow& row) {
-        accounts.insert(row.account);
-        return true;
-    });
-    ledger.scan(AccountRow{}, {}, [&accounts](const AccountRow& row) {
-        accounts.insert(row.account);
-        return true;
-    });
-    ledger.scan(ProgramHead{}, {}, [&accounts](const ProgramHead& row) {
-        accounts.insert(row.account);
-        return true;
-    });
+    ledger.scan_shops([&accounts](const ShopRow& row) { accounts.insert(row.account); });
+    ledger.scan(AccountRow{}, {},
+                [&accounts](const AccountRow& row) { accounts.insert(row.account); });
+    ledger.scan(ProgramHead{}, {},
+                [&accounts](const ProgramHead& row) { accounts.insert(row.account); });
     return accounts;
 }
 
@@ -77,8 +70,7 @@ Result<std::vector<DeadLetter>> named_letters(std::span<const SequenceNumber> se
     for (const SequenceNumber seq : seqs) {
         std::optional<DeadLetter> letter = ledger.dead_letter(seq);
         if (!letter) {
-            return Error{ErrorCode::kNotFound,
-                         "there is no dead letter " + std::to_string(seq.value)};
+            return not_found("there is no dead letter " + std::to_string(seq.value));
         }
         letters.push_back(*std::move(letter));
     }

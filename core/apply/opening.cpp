@@ -8,11 +8,12 @@
 #include "core/apply/command.hpp"
 #include "core/apply/manual_postings.hpp"
 #include "core/apply/work.hpp"
-#include "core/approvals/approval.hpp"
 #include "core/commands/ids.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/orders/account_change.hpp"
 #include "core/orders/volume.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -32,10 +33,10 @@ public:
         if (count_ == 0) {
             return {};
         }
-        return Error{ErrorCode::kConflict,
-                     text_ + (count_ > kFaultsMax
-                                  ? "; and " + std::to_string(count_ - kFaultsMax) + " more lines"
-                                  : std::string())};
+        return conflict(text_ +
+                        (count_ > kFaultsMax
+                             ? "; and " + std::to_string(count_ - kFaultsMax) + " more lines"
+                             : std::string()));
     }
 
 private:
@@ -112,10 +113,9 @@ struct EarlyOrders {
 /// counts, because an update or a returned payment makes it owed again.
 bool has_earned(const OrderState& state, const Position& position) {
     return &position == state.position() ||
-           std::any_of(position.accruals.begin(), position.accruals.end(),
-                       [](const LineAccrual& accrual) {
-                           return !accrual.accrued.is_zero() || !accrual.allocated.is_zero();
-                       });
+           std::ranges::any_of(position.accruals, [](const LineAccrual& accrual) {
+               return !accrual.accrued.is_zero() || !accrual.allocated.is_zero();
+           });
 }
 
 /// Reads every order of the account once.
@@ -217,7 +217,7 @@ bool has_opening(AccountNumber account, const ProgramId& program, LedgerTxn& txn
 
 void set_opening_date(const ProgramId& program, const std::optional<Timestamp>& at,
                       LedgerTxn& txn) {
-    ProgramHead head{program, {}, 0, {}};
+    ProgramHead head{program, {}, 0};
     if (txn.load(head) && head.opening_at != at) {
         head.opening_at = at;
         txn.put(head);
@@ -236,9 +236,9 @@ CommandContext context_of_row(const CommandContext& context, std::uint64_t numbe
 Result<Reply> import_openings(const OpeningImport& command, const CommandContext& context,
                               ProgramCache& programs, LedgerTxn& txn) {
     if (command.at > context.source.received_at) {
-        return Error{ErrorCode::kInvalid, "--at " + command.at.to_string() +
-                                              " is in the future: expected the date of the "
-                                              "balances"};
+        return invalid("--at " + command.at.to_string() +
+                       " is in the future: expected the date of the "
+                       "balances");
     }
     Result<std::vector<MoneyCommand>> postings = postings_of(command, context, txn);
     if (!postings) {
@@ -254,14 +254,12 @@ Result<Reply> import_openings(const OpeningImport& command, const CommandContext
                                row.command_id});
         changed.insert(row.program);
     }
-    std::string names;
     for (const ProgramId& program : changed) {
         set_opening_date(program, command.at, txn);
-        names += (names.empty() ? "" : ", ") + program.str();
     }
     return done(counted(postings->size(), "opening balance", "opening balances") + " imported as " +
                 context.source.command_id + "; orders from before " + command.at.to_string() +
-                " earn nothing in program " + names);
+                " earn nothing in program " + joined(changed, ", ", std::mem_fn(&ProgramId::str)));
 }
 
 /// Erases all rows before it looks for others, once for each program.

@@ -1,7 +1,6 @@
 #include <vector>
 
 #include "core/apply/command.hpp"
-#include "core/approvals/approval.hpp"
 #include "core/journal/period_sums.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/orders/account_change.hpp"

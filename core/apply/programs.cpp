@@ -6,7 +6,6 @@
 
 #include "core/apply/command.hpp"
 #include "core/apply/work.hpp"
-#include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/orders/account_change.hpp"
 #include "core/programs/differences.hpp"
@@ -46,19 +45,17 @@ Status check_rates(const Program& program, const Policy& policy) {
         for (std::size_t j = 0; factor.kind == RateKind::kMultiplier && j < rates.size(); ++j) {
             const Rate product = multiplied(rates[j].second, factor);
             if (product.kind == RateKind::kPercent && product.value > policy.max_rate) {
-                return Error{ErrorCode::kInvalid,
-                             "program " + program.id.str() + ": rule " + std::to_string(i + 1) +
-                                 ": rate " + to_string(factor) + " of " + rates[j].first + " " +
-                                 to_string(rates[j].second) + " is above max_rate, " +
-                                 policy.max_rate.to_string() + "%"};
+                return invalid("program " + program.id.str() + ": rule " + std::to_string(i + 1) +
+                               ": rate " + to_string(factor) + " of " + rates[j].first + " " +
+                               to_string(rates[j].second) + " is above max_rate, " +
+                               policy.max_rate.to_string() + "%");
             }
         }
     }
     for (const auto& [where, rate] : rates) {
         if (rate.kind == RateKind::kPercent && rate.value > policy.max_rate) {
-            return Error{ErrorCode::kInvalid, "program " + program.id.str() + ": " + where + " " +
-                                                  to_string(rate) + " is above max_rate, " +
-                                                  policy.max_rate.to_string() + "%"};
+            return invalid("program " + program.id.str() + ": " + where + " " + to_string(rate) +
+                           " is above max_rate, " + policy.max_rate.to_string() + "%");
         }
     }
     return {};
@@ -66,21 +63,19 @@ Status check_rates(const Program& program, const Policy& policy) {
 
 Status check_program(const Program& program, const ProgramApply& command, LedgerTxn& txn) {
     if (Status valid = validate(program); !valid) {
-        return Error{ErrorCode::kInvalid,
-                     "program " + program.id.str() + ": " + valid.error().message};
+        return invalid("program " + program.id.str() + ": " + valid.error().message);
     }
     const std::optional<ProgramRow> stored = txn.program(program.id);
     if (stored && stored->program.account != program.account) {
-        return Error{ErrorCode::kConflict, "program " + program.id.str() + " belongs to account " +
-                                               stored->program.account_id.str()};
+        return conflict("program " + program.id.str() + " belongs to account " +
+                        stored->program.account_id.str());
     }
     const std::optional<Timestamp> starts = program.starts_at ? program.starts_at
                                             : stored ? std::optional(stored->first_effective_from)
                                                      : std::nullopt;
     if (program.ends_at && starts && *program.ends_at <= *starts) {
-        return Error{ErrorCode::kInvalid, "program " + program.id.str() + ": ends_at " +
-                                              program.ends_at->to_string() +
-                                              " is not after starts_at " + starts->to_string()};
+        return invalid("program " + program.id.str() + ": ends_at " + program.ends_at->to_string() +
+                       " is not after starts_at " + starts->to_string());
     }
     return check_rates(program, policy_after(command, program.account, txn));
 }
@@ -89,8 +84,7 @@ Status check(const ProgramApply& command, LedgerTxn& txn) {
     std::set<std::string_view> seen;
     for (const Program& program : command.programs) {
         if (!seen.insert(program.id.view()).second) {
-            return Error{ErrorCode::kConflict,
-                         "program " + program.id.str() + " is in the file twice"};
+            return conflict("program " + program.id.str() + " is in the file twice");
         }
         if (Status fits = check_program(program, command, txn); !fits) {
             return fits;
@@ -99,8 +93,7 @@ Status check(const ProgramApply& command, LedgerTxn& txn) {
     std::set<AccountNumber> accounts;
     for (const Policy& policy : command.policies) {
         if (!accounts.insert(policy.account).second) {
-            return Error{ErrorCode::kConflict,
-                         "account " + policy.account_id.str() + " has two policies in the file"};
+            return conflict("account " + policy.account_id.str() + " has two policies in the file");
         }
     }
     return {};
@@ -113,9 +106,9 @@ Status check(const ProgramApply& command, LedgerTxn& txn) {
 std::string rates_above(const Policy& policy, const ProgramApply& command, LedgerTxn& txn) {
     std::string text;
     for (const ProgramRow& row : txn.programs(policy.account)) {
-        const bool in_file =
-            std::any_of(command.programs.begin(), command.programs.end(),
-                        [&row](const Program& program) { return program.id == row.program.id; });
+        const bool in_file = std::ranges::any_of(command.programs, [&row](const Program& program) {
+            return program.id == row.program.id;
+        });
         const Status fits = in_file ? Status() : check_rates(row.program, policy);
         text += fits ? "" : "; " + fits.error().message + ", and stays in force";
     }
@@ -234,8 +227,8 @@ bool store_program(const Program& program, const ProgramApply& command,
 
 bool asks_for_customer(AccountNumber account, LedgerTxn& txn) {
     const std::vector<ProgramRow> rows = txn.programs(account);
-    return std::any_of(rows.begin(), rows.end(),
-                       [](const ProgramRow& row) { return row.program.asks_for_customer(); });
+    return std::ranges::any_of(
+        rows, [](const ProgramRow& row) { return row.program.asks_for_customer(); });
 }
 
 }  // namespace

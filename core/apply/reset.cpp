@@ -59,10 +59,10 @@ void lower_refunds(OrderState& state, Timestamp version) {
             arrivals.push_back(row.stated);
         }
     }
-    std::sort(rows.begin(), rows.end(), [](const RefundRow* a, const RefundRow* b) {
+    std::ranges::sort(rows, [](const RefundRow* a, const RefundRow* b) {
         return std::pair(a->version, a->stated) < std::pair(b->version, b->stated);
     });
-    std::sort(arrivals.begin(), arrivals.end());
+    std::ranges::sort(arrivals);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         rows[i]->version = version;
         rows[i]->stated = arrivals[i];
@@ -80,7 +80,7 @@ Result<Reply> ack_anomaly(const AnomalyAck& command, const CommandContext& conte
     const std::string& order = command.order.str();
     const std::optional<AnomalyKind> kind = parse_name<AnomalyKind>(command.kind);
     if (!kind) {
-        return Error{ErrorCode::kInvalid, command.kind + " is not a kind of anomaly"};
+        return invalid(command.kind + " is not a kind of anomaly");
     }
     OrderState& state = change.state();
     if (!txn.anomaly(state.key, *kind)) {

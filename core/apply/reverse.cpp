@@ -51,10 +51,10 @@ Result<std::vector<MoneyCommand>> reversible(const Reverse& command, const Comma
         return refused(command.id + " was reversed by " + rows.front().reversed_by);
     }
     if (rows.empty()) {
-        return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
-                                               " has no adjust, credit, write-off or opening "
-                                               "balance " +
-                                               command.id};
+        return not_found("account " + context.account_id.str() +
+                         " has no adjust, credit, write-off or opening "
+                         "balance " +
+                         command.id);
     }
     SoundCredits credits(txn);
     for (MoneyCommand& row : rows) {

@@ -10,6 +10,7 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/orders/left_work.hpp"
 #include "core/orders/month_rating.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
@@ -26,7 +27,7 @@ std::optional<WaitKey> successor(WaitKey key) {
     if (key.kind == WaitKind::kCode) {
         return std::nullopt;
     }
-    return WaitKey{key.account, WaitKind::kCode, {}};
+    return WaitKey{key.account, WaitKind::kCode};
 }
 
 void note_done(Work& work, Timestamp ordered_at, ShopNumber shop, const OrderId& order) {
@@ -85,11 +86,7 @@ private:
     /// Announces the orders, which are loaded next.
     template <class Rows>
     void expect(const Rows& rows) {
-        std::vector<OrderKey> keys;
-        for (const auto& row : rows) {
-            keys.push_back(key_of(row));
-        }
-        txn_.expect_orders(keys);
+        txn_.expect_orders(mapped(rows, [](const auto& row) { return key_of(row); }));
     }
 
     /// Reads orders and acts on them, until there are no more, or no steps are left.

@@ -3,11 +3,12 @@
 #include <utility>
 
 #include "core/approvals/signed_approval.hpp"
-#include "core/approvals/subject.hpp"
 #include "core/ledger/list_rows.hpp"
 #include "core/orders/account_change.hpp"
 #include "core/rules/soundness.hpp"
 #include "core/values/actor.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -65,17 +66,11 @@ Status check_approver(const CommandContext& context, const std::string& requeste
     if (context.actor() == requester) {
         return refused(requester + " requested " + what + ": another actor has to approve it");
     }
-    bool may = policy.approvers.empty();
-    std::string names;
-    for (const std::string& entry : policy.approvers) {
-        const std::string name(approver_name(entry));
-        names += (names.empty() ? "" : ", ") + name;
-        may = may || name == context.actor();
-    }
-    if (may) {
+    const auto names = mapped(policy.approvers, approver_name);
+    if (names.empty() || std::ranges::find(names, context.actor()) != names.end()) {
         return {};
     }
-    return refused(context.actor() + " is not one of the approvers: " + names);
+    return refused(context.actor() + " is not one of the approvers: " + joined(names, ", "));
 }
 
 Status check_person(const Approve& command, const CommandContext& given,
@@ -105,16 +100,15 @@ Status check_expected(const Approve& command, const Digest256& digest) {
 
 Reply wait_for_approval(const CommandContext& context, const PendingSubject& subject,
                         LedgerTxn& txn) {
-    PendingApproval row;
-    row.account = context.account;
-    row.command_id = context.source.command_id;
-    row.topic = context.source.topic;
-    row.shop = context.shop;
-    row.shop_id = context.shop_id;
-    row.body = context.body;
-    row.actor = context.actor();
-    row.reason = context.reason();
-    row.received_at = context.source.received_at;
+    PendingApproval row{.account = context.account,
+                        .command_id = context.source.command_id,
+                        .topic = context.source.topic,
+                        .shop = context.shop,
+                        .shop_id = context.shop_id,
+                        .body = context.body,
+                        .actor = context.actor(),
+                        .reason = context.reason(),
+                        .received_at = context.source.received_at};
     if (subject.amount) {
         row.currency = subject.amount->currency;
         row.amount = subject.amount->amount;
@@ -131,9 +125,7 @@ Reply wait_for_approval(const CommandContext& context, const PendingSubject& sub
 
 std::optional<PendingApproval> find_pending(const std::string& id, const CommandContext& context,
                                             LedgerTxn& txn) {
-    PendingApproval row;
-    row.account = context.account;
-    row.command_id = id;
+    PendingApproval row{.account = context.account, .command_id = id};
     return txn.load(row) ? std::optional(std::move(row)) : std::nullopt;
 }
 
@@ -193,8 +185,8 @@ Result<Reply> withdraw(const Withdraw& command, const CommandContext& context,
     }
     std::optional<PendingApproval> row = find_pending(command.id, context, txn);
     if (!row) {
-        return Error{ErrorCode::kNotFound, "account " + context.account_id.str() +
-                                               " has no pending command " + command.id};
+        return not_found("account " + context.account_id.str() + " has no pending command " +
+                         command.id);
     }
     if (row->state == ApprovalState::kWithdrawn) {
         return nothing(ended_words(*row));
@@ -209,8 +201,7 @@ Result<Reply> withdraw(const Withdraw& command, const CommandContext& context,
 
 void report_approval(const std::set<AccountNumber>& accounts, CommandRow& row,
                      LedgerReader& ledger) {
-    PendingApproval first;
-    first.command_id = row.first_command;
+    PendingApproval first{.command_id = row.first_command};
     for (const AccountNumber account : accounts) {
         first.account = account;
         if (!ledger.load(first)) {

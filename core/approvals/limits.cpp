@@ -1,7 +1,6 @@
 #include "core/approvals/limits.hpp"
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 
 #include "core/commands/ids.hpp"
@@ -9,6 +8,7 @@
 #include "core/ledger/payout_rows.hpp"
 #include "core/programs/policy.hpp"
 #include "core/protocol/personal_ids.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
@@ -19,10 +19,6 @@ constexpr unsigned kSince = 3;   // and the instant
 
 constexpr std::int64_t kSecondsPerHour = 3600;
 
-Decimal absolute(const Decimal& amount) {
-    return amount.is_negative() ? -amount : amount;
-}
-
 Digest256 digest_of(const std::string& payee) {
     return payee.empty() ? Digest256{} : payee_digest(payee);
 }
@@ -32,14 +28,8 @@ template <class Of>
 void add(std::map<std::pair<Of, Currency>, Decimal>& sums, const std::pair<Of, Currency>& key,
          const Decimal& amount) {
     if (key.first != Of{}) {
-        sums.try_emplace(key, zero_amount(key.second)).first->second += absolute(amount);
+        sums.try_emplace(key, zero_amount(key.second)).first->second += amount.absolute();
     }
-}
-
-template <class Sums, class Key>
-Decimal sum_in(const Sums& sums, const Key& key) {
-    const auto found = sums.find(key);
-    return found == sums.end() ? zero_amount(key.second) : found->second;
 }
 
 }  // namespace
@@ -53,9 +43,8 @@ Digest256 payee_of(LedgerReader& ledger, AccountNumber account, const CreatorId&
 /// could be set after the amounts.
 LimitSums::LimitSums(LedgerReader& ledger, AccountNumber account, LimitKind kind, Timestamp at,
                      LedgerReader& profiles) {
-    std::vector<LimitUse> uses;
-    ledger.scan(LimitUse{account, kind, at.plus_days(-kLimitDays), {}, {}, {}, {}, {}},
-                {kOfKind, kSince}, [&uses](const LimitUse& use) { uses.push_back(use); });
+    const std::vector<LimitUse> uses = ledger.rows(
+        LimitUse{account, kind, at.plus_days(-kLimitDays), {}, {}, {}, {}, {}}, {kOfKind, kSince});
     const Timestamp run_from = at.plus_seconds(-kRunHours * kSecondsPerHour);
     std::map<CreatorId, Digest256> paid_as;
     for (const LimitUse& use : uses) {
@@ -92,8 +81,9 @@ std::vector<std::string> LimitSums::excesses(const std::optional<std::vector<Mon
     for (std::size_t i = 0; i < amounts.size(); ++i) {
         const LimitAmount& one = amounts[i];
         const Currency currency = one.money.currency;
-        const Decimal of_creator = sum_in(creators, std::pair(one.creator, currency));
-        const Decimal of_payee = sum_in(payees, std::pair(one.payee, currency));
+        const Decimal of_creator =
+            value_or(creators, {one.creator, currency}, zero_amount(currency));
+        const Decimal of_payee = value_or(payees, {one.payee, currency}, zero_amount(currency));
         if (is_above(currency, of_creator)) {
             words[i] = to_string(Money{currency, of_creator}) + " of creator " + one.creator.str() +
                        " in 31 days";
@@ -114,18 +104,15 @@ std::set<Currency> LimitSums::currencies() const {
 }
 
 Decimal LimitSums::of_run(Currency currency) const {
-    const auto found = run_.find(currency);
-    return found == run_.end() ? zero_amount(currency) : found->second;
+    return value_or(run_, currency, zero_amount(currency));
 }
 
 void count_use(LimitUse use, LedgerTxn& txn) {
-    PendingApproval approved;
-    approved.account = use.account;
-    approved.command_id = command_of(use.id);
+    PendingApproval approved{.account = use.account, .command_id = command_of(use.id)};
     if (use.amount.is_zero() || txn.load(approved)) {
         return;
     }
-    use.amount = absolute(use.amount);
+    use.amount = use.amount.absolute();
     if (LimitUse stored = use; txn.load(stored)) {
         use.amount += stored.amount;
     }

@@ -6,9 +6,10 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "core/protocol/personal_ids.hpp"
-#include "core/protocol/ssh_signature.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/statements.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -19,14 +20,6 @@ constexpr std::string_view kSigned = "signed ";
 
 std::string line_of(const char* key, const std::string& value) {
     return std::string(key) + ": " + value + "\n";
-}
-
-std::string command_words(Topic topic) {
-    std::string words;
-    for (const char c : to_string(topic)) {
-        words += c == '_' ? ' ' : static_cast<char>(c - 'A' + 'a');
-    }
-    return words;
 }
 
 /// `ending 3000, sha256 1a2b3c4d5e6f`, or `none`. A forgotten payee has the same words.
@@ -166,14 +159,6 @@ std::string ledger_id(LedgerReader& ledger) {
     return first ? first->node : std::string();
 }
 
-std::string names_of(const Policy& policy) {
-    std::string names;
-    for (const std::string& entry : policy.approvers) {
-        names.append(names.empty() ? "" : ", ").append(approver_name(entry));
-    }
-    return names;
-}
-
 Error needs_signature(const std::string& actor, const std::string& id) {
     return refused(actor + " approves with a signature: sluice approvals show " + id +
                    " --statement > " + id + ".txt; ssh-keygen -Y sign -n " +
@@ -193,8 +178,9 @@ Result<Approver> signer_of(const std::string& signature, const Policy& policy) {
             return std::move(*approver);
         }
     }
-    return refused("the signature is by the key " + ssh_fingerprint(*key) +
-                   ", which none of the approvers has: " + names_of(policy));
+    return refused(
+        "the signature is by the key " + ssh_fingerprint(*key) +
+        ", which none of the approvers has: " + joined(policy.approvers, ", ", approver_name));
 }
 
 }  // namespace
@@ -202,13 +188,12 @@ Result<Approver> signer_of(const std::string& signature, const Policy& policy) {
 Result<Approver> parse_approver(std::string_view entry) {
     Approver approver{std::string(approver_name(entry)), std::nullopt};
     if (approver.name.empty()) {
-        return Error{ErrorCode::kInvalid, "approvers: expected a name"};
+        return invalid("approvers: expected a name");
     }
     if (approver.name.size() != entry.size()) {
         auto key = SshPublicKey::parse(entry.substr(approver.name.size() + 1));
         if (!key) {
-            return Error{ErrorCode::kInvalid,
-                         "approvers: " + approver.name + ": " + key.error().message};
+            return invalid("approvers: " + approver.name + ": " + key.error().message);
         }
         approver.key = std::move(*key);
     }
@@ -231,11 +216,10 @@ Result<Approving> approving(const Approve& command, const ApprovalSubject& subje
             "words");
     }
     if (command.signature.empty()) {
-        const bool has_key = std::any_of(policy.approvers.begin(), policy.approvers.end(),
-                                         [&](const std::string& entry) {
-                                             return approver_name(entry) == context.actor() &&
-                                                    entry.size() != context.actor().size();
-                                         });
+        const bool has_key = std::ranges::any_of(policy.approvers, [&](const std::string& entry) {
+            return approver_name(entry) == context.actor() &&
+                   entry.size() != context.actor().size();
+        });
         return has_key ? Result<Approving>(needs_signature(context.actor(), command.id))
                        : Result<Approving>(Approving{context, std::nullopt});
     }
@@ -243,14 +227,13 @@ Result<Approving> approving(const Approve& command, const ApprovalSubject& subje
     if (!approver) {
         return approver.error();
     }
-    SignedApproval row;
-    row.account = context.account;
-    row.command_id = context.source.command_id;
-    row.subject = subject.id;
-    row.approver = approver->name;
-    row.ssh_key = approver->key->text();
-    row.statement = approval_statement(ledger, context.account_id, subject);
-    row.signature = command.signature;
+    SignedApproval row{.account = context.account,
+                       .command_id = context.source.command_id,
+                       .subject = subject.id,
+                       .approver = approver->name,
+                       .ssh_key = approver->key->text(),
+                       .statement = approval_statement(ledger, context.account_id, subject),
+                       .signature = command.signature};
     if (Status right =
             verify_ssh_signature(row.signature, kApprovalNamespace, row.statement, *approver->key);
         !right) {

@@ -6,6 +6,8 @@
 #include "core/commands/ids.hpp"
 #include "core/journal/journal.hpp"
 #include "core/protocol/personal_ids.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -18,10 +20,6 @@ void add_text(RunningSha256& digest, std::string_view text) {
         bytes.push_back(static_cast<char>(text.size() >> (kBitsPerByte * i)));
     }
     digest.add(bytes.append(text));
-}
-
-std::string_view bytes_of(const Digest256& digest) {
-    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
 void add_to(std::map<Currency, Decimal>& sums, Currency currency, const Decimal& amount) {
@@ -74,8 +72,8 @@ void forget_profiles(Command& command) {
 Digest256 digest_with(const Digest256& subject, const Digest256& part) {
     RunningSha256 digest;
     digest.add("sluice-shown\n");
-    digest.add(bytes_of(subject));
-    digest.add(bytes_of(part));
+    digest.add(view_of(subject));
+    digest.add(view_of(part));
     return digest.digest();
 }
 
@@ -89,8 +87,7 @@ ApprovalSubject subject_of(PendingApproval row, LedgerReader& ledger) {
 }
 
 ApprovalSubject subject_of(const std::string& id, std::vector<Payout> payouts) {
-    ApprovalSubject subject;
-    subject.id = id;
+    ApprovalSubject subject{.id = id};
     for (Payout& payout : payouts) {
         if (payout.state == PayoutState::kClosed) {
             add_to(subject.totals, payout.currency, payout.amount);
@@ -108,17 +105,15 @@ ApprovalSubject subject_of(const std::string& id, std::vector<Payout> payouts) {
 
 Result<ApprovalSubject> approval_subject(LedgerReader& ledger, AccountNumber account,
                                          const AccountId& account_id, const std::string& id) {
-    PendingApproval row;
-    row.account = account;
-    row.command_id = id;
+    PendingApproval row{.account = account, .command_id = id};
     if (ledger.load(row)) {
         return subject_of(std::move(row), ledger);
     }
     if (std::optional<std::vector<Payout>> payouts = payouts_named(ledger, account, id)) {
         return subject_of(id, *std::move(payouts));
     }
-    return Error{ErrorCode::kNotFound, "account " + account_id.str() +
-                                           " has no pending command, payout or payout run " + id};
+    return not_found("account " + account_id.str() +
+                     " has no pending command, payout or payout run " + id);
 }
 
 void add_effect(ApprovalSubject& subject, ShownEffect effect) {
@@ -132,8 +127,8 @@ Digest256 digest_with_payees(const Digest256& payouts, const std::string& payees
 
 Digest256 payout_digest(const Digest256& items, std::string_view payee) {
     RunningSha256 digest;
-    digest.add(bytes_of(items));
-    digest.add(bytes_of(payee_digest(payee)));
+    digest.add(view_of(items));
+    digest.add(view_of(payee_digest(payee)));
     return digest.digest();
 }
 
@@ -150,7 +145,7 @@ Digest256 payouts_digest(const std::vector<Payout>& payouts) {
         add_text(digest, payout.currency.code());
         add_text(digest, payout.amount.to_string());
         add_text(digest, std::to_string(payout.repoints));  // no approval is good for two of them
-        digest.add(bytes_of(payout_digest(payout)));
+        digest.add(view_of(payout_digest(payout)));
     }
     return digest.digest();
 }
@@ -162,7 +157,7 @@ std::string pending_memo(const PendingApproval& row) {
     }
     forget_profiles(request->command);
     RunningSha256 digest;
-    digest.add(bytes_of(content_of(*request, row.topic, row.account, row.shop)));
+    digest.add(view_of(content_of(*request, row.topic, row.account, row.shop)));
     add_text(digest, row.currency ? to_string(Money{*row.currency, row.amount}) : "");
     add_text(digest, row.program.view());
     add_text(digest, row.creator.view());
@@ -287,9 +282,7 @@ std::vector<MoneyCommand> standing_postings(LedgerReader& ledger, AccountNumber 
 std::vector<Payout> payouts_of_run(LedgerReader& ledger, const std::string& run) {
     std::vector<Payout> payouts;
     const std::string prefix = payout_id_prefix(run);
-    Payout first;
-    first.payout_id = prefix;
-    ledger.scan(first, {0, 1}, [&](const Payout& payout) {
+    ledger.scan(Payout{.payout_id = prefix}, {0, 1}, [&](const Payout& payout) {
         if (!std::string_view(payout.payout_id).starts_with(prefix)) {
             return false;
         }
@@ -301,13 +294,11 @@ std::vector<Payout> payouts_of_run(LedgerReader& ledger, const std::string& run)
 
 std::optional<std::vector<Payout>> payouts_named(LedgerReader& ledger, AccountNumber account,
                                                  const std::string& id) {
-    Payout one;
-    one.payout_id = id;
+    Payout one{.payout_id = id};
     if (ledger.load(one) && one.account == account) {
         return std::vector{std::move(one)};
     }
-    PayoutRun run;
-    run.payout_run = id;
+    PayoutRun run{.payout_run = id};
     if (ledger.load(run) && run.account == account && run.payouts_count != 0) {
         return payouts_of_run(ledger, id);
     }
@@ -315,11 +306,9 @@ std::optional<std::vector<Payout>> payouts_named(LedgerReader& ledger, AccountNu
 }
 
 std::string sums_text(const std::map<Currency, Decimal>& sums) {
-    std::string text;
-    for (const auto& [currency, amount] : sums) {
-        text += (text.empty() ? "" : ", ") + to_string(Money{currency, amount});
-    }
-    return text;
+    return joined(sums, ", ", [](const auto& sum) {
+        return to_string(Money{sum.first, sum.second});
+    });
 }
 
 }  // namespace sluice

@@ -40,12 +40,12 @@ struct ShownEffect {
 struct ApprovalSubject {
     std::string id;  ///< A command, a payout or a payout run.
     Digest256 digest{};
-    std::optional<PendingApproval> command;
-    std::optional<ShownEffect> effect{};    ///< See add_effect().
-    std::vector<Payout> payouts;            ///< The payouts that wait, by id.
-    std::map<Currency, Decimal> totals;     ///< Sums of the payouts, or the command's amount.
-    std::uint64_t unguarded_count = 0;      ///< Payouts of the run that needed no approval,
-    std::map<Currency, Decimal> unguarded;  ///< and their sums.
+    std::optional<PendingApproval> command{};
+    std::optional<ShownEffect> effect{};      ///< See add_effect().
+    std::vector<Payout> payouts{};            ///< The payouts that wait, by id.
+    std::map<Currency, Decimal> totals{};     ///< Sums of the payouts, or the command's amount.
+    std::uint64_t unguarded_count = 0;        ///< Payouts of the run that needed no approval,
+    std::map<Currency, Decimal> unguarded{};  ///< and their sums.
 
     [[nodiscard]] bool waits() const noexcept {
         return command ? command->state == ApprovalState::kPending : !payouts.empty();
@@ -63,11 +63,12 @@ void add_effect(ApprovalSubject& subject, ShownEffect effect);
 /// @param payees  SHA-256 of the file of bank accounts, hexadecimal; empty changes nothing.
 [[nodiscard]] Digest256 digest_with_payees(const Digest256& payouts, const std::string& payees);
 
-/// Digest of a payout: its items and its payee. The memo entries CLOSED, APPROVED and REPOINTED
-/// carry it.
+/// Returns the digest of a payout's items and payee, which the memo entries CLOSED, APPROVED and
+/// REPOINTED carry.
 [[nodiscard]] Digest256 payout_digest(const Digest256& items, std::string_view payee);
 [[nodiscard]] Digest256 payout_digest(const Payout& payout);
-/// Digest of payouts that wait, by id.
+/// Returns the digest of payouts that wait.
+/// @param payouts  Ascending by id.
 [[nodiscard]] Digest256 payouts_digest(const std::vector<Payout>& payouts);
 
 /// Returns why the row is not the command that its memo entry PENDING proves, or nullopt (O6).

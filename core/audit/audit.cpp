@@ -8,13 +8,10 @@ namespace {
 
 /// Checks pending commands against their memo entries (h).
 void audit_approvals(LedgerReader& ledger, Findings& findings) {
-    std::vector<PendingApproval> rows;
-    ledger.scan(PendingApproval{}, {}, [&rows](const PendingApproval& row) {
-        if (row.state == ApprovalState::kPending || !row.body.empty()) {
-            rows.push_back(row);
-        }
-    });
-    for (const PendingApproval& row : rows) {
+    const auto is_kept = [](const PendingApproval& row) {
+        return row.state == ApprovalState::kPending || !row.body.empty();
+    };
+    for (const PendingApproval& row : ledger.rows(PendingApproval{}, {}, is_kept)) {
         if (const std::optional<std::string> damage = damage_of(row, ledger)) {
             findings.add('h', row_name(row), *damage);
         }

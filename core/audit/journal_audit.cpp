@@ -184,10 +184,9 @@ private:
         if (reason != JournalReason::kReversal) {
             return {};
         }
-        MoneyCommand reversal;
-        reversal.command_id = group.command_id;
-        MoneyCommand reversed;
-        reversed.command_id = ledger_.load(reversal) ? reversal.reverses : std::string();
+        MoneyCommand reversal{.command_id = group.command_id};
+        MoneyCommand reversed{.command_id =
+                                  ledger_.load(reversal) ? reversal.reverses : std::string()};
         return ledger_.load(reversed) && reversed.is_credit() ? reversed.command_id : std::string();
     }
 

@@ -42,7 +42,7 @@ void audit_limits(LedgerReader& ledger, Findings& findings) {
     ledger.scan(MoneyCommand{}, {}, [&](const MoneyCommand& row) {
         if (!waited.contains({row.account, command_of(row.command_id)})) {
             sum_of({row.account, LimitKind::kAdjust, row.creator, row.currency}).right +=
-                row.amount.is_negative() ? -row.amount : row.amount;
+                row.amount.absolute();
         }
     });
     ledger.scan(LimitUse{}, {}, [&](const LimitUse& use) {

@@ -192,8 +192,7 @@ private:
         }
         LineSums active;
         for (const PositionPayout& row : position.payouts) {
-            Payout payout;
-            payout.payout_id = row.payout_id;
+            Payout payout{.payout_id = row.payout_id};
             const bool is_active_payout = ledger_.load(payout) && is_active(payout.state);
             if (is_active_payout != row.active) {
                 findings_.add('d', name,
@@ -210,11 +209,10 @@ private:
     void add_items(const OrderState& state, const Position& position, const ShopId& shop_id,
                    const PositionPayout& row, LineSums* active) {
         constexpr unsigned kOfOrder = 4;
-        PayoutItem first;
-        first.payout_id = row.payout_id;
-        first.program = position.attribution.program;
-        first.shop_id = shop_id;
-        first.order_id = state.key.order_id;
+        const PayoutItem first{.payout_id = row.payout_id,
+                               .program = position.attribution.program,
+                               .shop_id = shop_id,
+                               .order_id = state.key.order_id};
         ledger_.scan(first, {kOfOrder, kOfOrder}, [&](const PayoutItem& item) {
             if (item.kind != ItemKind::kCredit) {
                 ++items_count_;
@@ -247,13 +245,8 @@ private:
     }
 
     void visit_credits() {
-        std::vector<MoneyCommand> credits;
-        ledger_.scan(MoneyCommand{}, {}, [&credits](const MoneyCommand& row) {
-            if (row.is_credit()) {
-                credits.push_back(row);
-            }
-        });
-        for (const MoneyCommand& credit : credits) {
+        for (const MoneyCommand& credit :
+             ledger_.rows(MoneyCommand{}, {}, std::mem_fn(&MoneyCommand::is_credit))) {
             if (findings_.wanted()) {
                 check_credit(credit);
             }
@@ -363,8 +356,7 @@ private:
         });
         for (const auto& [key, sum] : volumes_) {
             const auto& [account, program, creator, month, currency] = key;
-            findings_.compare('g',
-                              row_name(TierVolume{account, program, creator, month, currency, {}}),
+            findings_.compare('g', row_name(TierVolume{account, program, creator, month, currency}),
                               "its volume", Decimal(), "the orders", sum);
         }
         std::uint64_t listed = 0;

@@ -26,8 +26,8 @@ struct PayoutEntries {
     std::uint32_t sendings = 0;                      ///< Memo entries SENT.
     std::uint32_t repoints = 0;                      ///< The number of the last repoint.
     std::map<std::uint32_t, std::string> digests;    ///< By repoint, 0 for the close.
-    std::map<std::uint32_t, PayoutMover> approvals;  ///< Likewise, with the digest
-    std::map<std::uint32_t, std::string> approved;   ///< that was approved.
+    std::map<std::uint32_t, PayoutMover> approvals;  ///< By repoint, 0 for the close.
+    std::map<std::uint32_t, std::string> approved;   ///< The approved digests, by repoint.
     std::map<ProgramId, Decimal> posted;             ///< PAYOUT postings, none of them 0.
     Decimal left;                                    ///< Balance of its ledger account now.
     std::string first_state;                         ///< As the memo entry CLOSED says.

@@ -7,6 +7,8 @@
 #include "core/audit/parts.hpp"
 #include "core/ledger/payout_rows.hpp"
 #include "core/payouts/items.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -14,12 +16,9 @@ namespace {
 using Sums = std::map<ProgramId, Decimal>;
 
 std::string text_of(const Sums& sums) {
-    std::string text;
-    for (const auto& [program, sum] : sums) {
-        text += text.empty() ? "" : ", ";
-        text += program.str() + " " + sum.to_string();
-    }
-    return text.empty() ? "nothing" : text;
+    return sums.empty() ? "nothing" : joined(sums, ", ", [](const auto& sum) {
+        return sum.first.str() + " " + sum.second.to_string();
+    });
 }
 
 /// Drops programs whose sum is 0: they have no posting.
@@ -131,16 +130,13 @@ private:
                 item_facts_.credits[{item.program, item.shop_id, item.order_id, item.line}];
             ++credit.count;
             credit.allocated += is_active(payout.state) ? item.amount : Decimal();
-            credit.largest =
-                std::max(credit.largest, item.amount.is_negative() ? -item.amount : item.amount);
+            credit.largest = std::max(credit.largest, item.amount.absolute());
         }
     }
 
     void check_items(const Payout& payout, const std::string& name, const PayoutEntries& entries) {
-        PayoutItem first;
-        first.payout_id = payout.payout_id;
-        std::vector<PayoutItem> items;
-        ledger_.scan(first, {1, 1}, [&items](const PayoutItem& item) { items.push_back(item); });
+        const std::vector<PayoutItem> items =
+            ledger_.rows(PayoutItem{.payout_id = payout.payout_id}, {1, 1});
         Sums by_program;
         Decimal sum = zero_amount(payout.currency);
         ItemsDigest items_digest;
@@ -175,8 +171,7 @@ private:
     }
 
     Sums parts_of(const Payout& payout) {
-        PayoutPart first;
-        first.payout_id = payout.payout_id;
+        const PayoutPart first{.payout_id = payout.payout_id};
         Sums parts;
         ledger_.scan(first, {1, 1},
                      [&parts](const PayoutPart& part) { parts[part.program] += part.amount; });

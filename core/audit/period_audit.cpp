@@ -37,9 +37,7 @@ void audit_period(LedgerReader& ledger, const Period& period, const std::optiona
                          "the row is missing, though the period has entries");
         }
     });
-    PeriodSum first;
-    first.account = period.account;
-    first.until = period.until;
+    const PeriodSum first{.account = period.account, .until = period.until};
     std::uint64_t stored_rows = 0;
     ledger.scan(first, {2, 2}, [&stored_rows](const PeriodSum& /*row*/) { ++stored_rows; });
     findings.compare('f', row_name(period), "its number of rows", stored_rows, "its entries",
@@ -68,11 +66,9 @@ void audit_accounts(LedgerReader& ledger, const std::map<AccountNumber, Timestam
 }  // namespace
 
 void audit_periods(LedgerReader& ledger, Findings& findings) {
-    std::vector<Period> periods;
-    ledger.scan(Period{}, {}, [&periods](const Period& period) { periods.push_back(period); });
     std::map<AccountNumber, Timestamp> closed;
     std::optional<Period> before;
-    for (const Period& period : periods) {
+    for (const Period& period : ledger.rows(Period{}, {})) {
         if (!findings.wanted()) {
             return;
         }

@@ -348,8 +348,7 @@ std::string encode_request(const Request& request) {
 Status check_request(const Request& request) {
     return decode_request(topic_of(request.command), encode_request(request))
                ? Status::success()
-               : Error{ErrorCode::kInvalid,
-                       "a text of the command is not UTF-8: nothing was stored"};
+               : invalid("a text of the command is not UTF-8: nothing was stored");
 }
 
 Result<Request> decode_request(Topic topic, std::string_view body, Pseudonyms pseudonyms) {
@@ -368,8 +367,7 @@ Result<Request> decode_request(Topic topic, std::string_view body, Pseudonyms ps
         }
         return request;
     } catch (const Malformed&) {
-        return Error{ErrorCode::kInvalid,
-                     "the body of the command is not what this program writes"};
+        return invalid("the body of the command is not what this program writes");
     }
 }
 

@@ -24,6 +24,14 @@ Topic topic_of(const Command& command) noexcept {
     return kTopics[command.index()];
 }
 
+std::string command_words(Topic topic) {
+    std::string words;
+    for (const char c : to_string(topic)) {
+        words += c == '_' ? ' ' : static_cast<char>(c - 'A' + 'a');
+    }
+    return words;
+}
+
 Digest256 content_of(const Request& request, Topic topic, AccountNumber account, ShopNumber shop) {
     if (request.content) {
         return *request.content;

@@ -19,7 +19,6 @@
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
 #include "core/values/name_table.hpp"
-#include "core/values/parsed.hpp"
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 
@@ -207,6 +206,8 @@ struct Request {
 inline constexpr std::size_t kReasonBytesMax = 1000;
 
 [[nodiscard]] Topic topic_of(const Command& command) noexcept;
+/// Returns the words of a command as people type them: `program apply`.
+[[nodiscard]] std::string command_words(Topic topic);
 /// Returns the digest of the request that a key names: SHA-256 of topic, account, shop and the
 /// request without its key; or the request's `content`.
 [[nodiscard]] Digest256 content_of(const Request& request, Topic topic, AccountNumber account,

@@ -12,7 +12,6 @@
 #include "core/protocol/signature.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/name_table.hpp"
-#include "core/values/parsed.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {

@@ -12,14 +12,10 @@
 namespace sluice {
 namespace {
 
-std::string_view view_of(const Digest256& digest) {
-    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
 std::uint32_t id_of(const Digest256& key) {
     constexpr std::string_view kPrefix = "sluice command key";
     std::array<char, kPrefix.size() + std::tuple_size_v<Digest256>> text;
-    std::copy(key.begin(), key.end(), std::copy(kPrefix.begin(), kPrefix.end(), text.begin()));
+    std::ranges::copy(key, std::copy(kPrefix.begin(), kPrefix.end(), text.begin()));
     const Digest256 digest = sha256({text.data(), text.size()});
     OPENSSL_cleanse(text.data(), text.size());
     std::uint32_t id = 0;
@@ -76,7 +72,7 @@ CommandKeys::~CommandKeys() {
 Parsed<CommandKeys> CommandKeys::parse(std::string_view text) {
     constexpr std::size_t kHexDigits = 64;
     CommandKeys keys;
-    keys.keys_.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1);
+    keys.keys_.reserve(static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1);
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         const std::string_view line = text.substr(0, end);
@@ -144,8 +140,8 @@ CommandKeys::Verdict CommandKeys::verify(const RecordMeta& meta, const Digest256
     if (!meta.seal) {
         return Verdict::kMissing;
     }
-    const auto key = std::find_if(keys_.begin(), keys_.end(),
-                                  [&](const Key& other) { return other.id == meta.seal->key; });
+    const auto key =
+        std::ranges::find_if(keys_, [&](const Key& other) { return other.id == meta.seal->key; });
     if (key == keys_.end()) {
         return Verdict::kUnknownKey;
     }
@@ -162,7 +158,7 @@ CommandSeal CommandKeys::seal_text(std::string_view text) const {
 }
 
 bool CommandKeys::verify_text(std::string_view text, const CommandSeal& seal) const {
-    return std::any_of(keys_.begin(), keys_.end(), [&](const Key& key) {
+    return std::ranges::any_of(keys_, [&](const Key& key) {
         return key.id == seal.key && !key.last &&
                equal_constant_time(mac_of_text(key.bytes, text), seal.mac);
     });

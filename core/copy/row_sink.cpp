@@ -78,7 +78,7 @@ private:
     void walk_chains() {
         std::vector<NodeChain> chains;
         from_.scan_chains([&chains](const NodeChain& chain) { chains.push_back(chain); });
-        std::sort(chains.begin(), chains.end(), [](const NodeChain& a, const NodeChain& b) {
+        std::ranges::sort(chains, [](const NodeChain& a, const NodeChain& b) {
             return std::tie(a.account, a.node) < std::tie(b.account, b.node);
         });
         for (const NodeChain& chain : chains) {
@@ -90,7 +90,7 @@ private:
         guarded("shops", [&] {
             from_.scan_shops([&shops](const ShopRow& shop) { shops.push_back(shop); });
         });
-        std::sort(shops.begin(), shops.end(), [](const ShopRow& a, const ShopRow& b) {
+        std::ranges::sort(shops, [](const ShopRow& a, const ShopRow& b) {
             return std::tie(a.account, a.shop) < std::tie(b.account, b.shop);
         });
         for (const ShopRow& shop : shops) {

@@ -79,8 +79,8 @@ void walk_ledger(WholeReader& from, RowSink& to);
 /// Feeds two sinks with the same rows, in one walk.
 void walk_ledger(WholeReader& from, RowSink& to, RowSink& also);
 
-/// Feeds `to` as walk_ledger() does, but passes over the rest of a table that has a damaged row,
-/// and does not compare numbers of rows with the heads.
+/// Feeds `to` with the rows of `from`, but of a table that has a damaged row only those before it.
+/// Compares no numbers of rows with the heads. Throws LedgerFailure.
 /// @param damaged  Receives the table and the error.
 void walk_damaged_ledger(
     WholeReader& from, RowSink& to,

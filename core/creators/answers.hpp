@@ -148,14 +148,14 @@ void each_member(auto& members, Is<CreatorOrderDetail> auto& detail) {
 struct CreatorFound {
     std::string_view cause;  ///< A name of core/explain/cause.hpp.
     /// The order, if it is hers and `orders` has it.
-    std::optional<std::string> number, shop, order;
-    std::optional<std::string> day;           ///< On which it happened, or happens.
-    std::optional<std::string> since;         ///< To the minute: the shop is silent since then.
-    std::optional<std::string> code;          ///< Hers.
-    std::optional<std::string> program;       ///< The program of her code or click.
-    std::optional<std::string> days, window;  ///< Days before the order; days that count.
-    std::optional<Decimal> commission;
-    std::optional<std::string> currency;
+    std::optional<std::string> number{}, shop{}, order{};
+    std::optional<std::string> day{};             ///< On which it happened, or happens.
+    std::optional<std::string> since{};           ///< To the minute: the shop is silent since then.
+    std::optional<std::string> code{};            ///< Hers.
+    std::optional<std::string> program{};         ///< The program of her code or click.
+    std::optional<std::string> days{}, window{};  ///< Days before the order; days that count.
+    std::optional<Decimal> commission{};
+    std::optional<std::string> currency{};
 };
 void each_member(auto& members, Is<CreatorFound> auto& found) {
     members("cause", found.cause);

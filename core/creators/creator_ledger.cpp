@@ -1,21 +1,18 @@
 #include "core/creators/creator_ledger.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "core/creators/words.hpp"
 #include "core/explain/cause.hpp"
 #include "core/explain/explain.hpp"
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
-#include "core/ledger/list_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
 #include "core/lists/overview.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/programs/policy.hpp"
 #include "core/rules/account.hpp"
-#include "core/rules/attribution.hpp"
 #include "core/values/payee_mask.hpp"
 
 namespace sluice {
@@ -157,8 +154,8 @@ void CreatorLedger::add_tiers(CreatorHome& home, Timestamp now) {
             const Currency currency = tier.from.currency;
             const auto [volume, added] = volumes.try_emplace(currency, zero_amount(currency));
             if (added) {
-                TierVolume stored{scope_.account(), row.program.id, scope_.creator(),
-                                  month_of(now),    currency,       {}};
+                TierVolume stored{scope_.account(), row.program.id, scope_.creator(), month_of(now),
+                                  currency};
                 if (ledger_.load(stored)) {
                     volume->second += stored.amount;
                 }
@@ -296,8 +293,7 @@ std::optional<CreatorOrderDetail> CreatorLedger::order(const ShopId& shop, const
 // ---- Statement ----------------------------------------------------------------------------------
 
 CreatorStatement CreatorLedger::statement(Timestamp from, Timestamp until) {
-    CreatorStatement shown;
-    shown.month = month_text(month_of(from));
+    CreatorStatement shown{.month = month_text(month_of(from))};
     const Statement read = read_statement(
         ledger_, scope_.account(), scope_.creator(), from, until,
         [&](const std::pair<const JournalGroup*, std::size_t>& at) {

@@ -4,6 +4,8 @@
 #include <type_traits>
 
 #include "core/lists/row_output.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -32,11 +34,7 @@ private:
         } else if constexpr (std::is_same_v<Value, Decimal>) {
             return value.to_string();
         } else {  // a list of texts
-            std::string text;
-            for (const std::string& one : value) {
-                text += (text.empty() ? "" : " ") + one;
-            }
-            return text;
+            return joined(value, " ");
         }
     }
     void add(const char* name, const std::string& text) {

@@ -1,6 +1,5 @@
 // CreatorLedger::find(): why an order is, or is not, a creator's.
 #include <algorithm>
-#include <cstdlib>
 
 #include "core/creators/creator_ledger.hpp"
 #include "core/creators/words.hpp"
@@ -8,7 +7,6 @@
 #include "core/ledger/list_rows.hpp"
 #include "core/lists/silence.hpp"
 #include "core/protocol/order_numbers.hpp"
-#include "core/rules/attribution.hpp"
 
 namespace sluice {
 namespace {
@@ -158,8 +156,7 @@ bool CreatorLedger::lags(Timestamp now) {
 
 /// Says the same of an order that does not exist and of one that does not answer.
 CreatorFound CreatorLedger::not_found(const MissedOrder& missed, Timestamp now, bool is_behind) {
-    CreatorFound shown;
-    shown.cause = to_string(Cause::kNotArrived);
+    CreatorFound shown{.cause = to_string(Cause::kNotArrived)};
     if (is_behind || lags(now)) {
         shown.cause = to_string(Cause::kBehind);
         return shown;

@@ -92,8 +92,8 @@ void each_member(auto& members, Is<CreatorStatementSums> auto& sums) {
 struct CreatorStatement {
     std::string month;
     bool closed = false;  ///< It never changes any more.
-    std::vector<CreatorEntry> entries;
-    std::vector<CreatorStatementSums> sums;
+    std::vector<CreatorEntry> entries{};
+    std::vector<CreatorStatementSums> sums{};
 };
 void each_member(auto& members, Is<CreatorStatement> auto& statement) {
     members("month", statement.month);

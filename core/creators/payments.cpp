@@ -4,10 +4,8 @@
 
 #include "core/creators/creator_ledger.hpp"
 #include "core/creators/words.hpp"
-#include "core/ledger/account_rows.hpp"
 #include "core/ledger/list_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
-#include "core/lists/overview.hpp"
 #include "core/programs/policy.hpp"
 #include "core/rules/account.hpp"
 #include "core/values/payee_mask.hpp"
@@ -37,8 +35,7 @@ const std::map<std::string, std::string>& CreatorLedger::payments_on(const std::
     });
     std::map<std::string, std::size_t> numbers;  // by currency
     for (const std::string& id : payouts) {
-        Payout payout;
-        payout.payout_id = id;
+        Payout payout{.payout_id = id};
         if (ledger_.load(payout)) {
             check(payout.account, payout.creator);
             const std::string currency(payout.currency.code());
@@ -74,18 +71,17 @@ std::optional<std::string> CreatorLedger::payout_of(const std::string& payment_i
 
 CreatorPayment CreatorLedger::payment_of(const Payout& payout) {
     const bool is_paid = payout.state == PayoutState::kPaid;
-    CreatorPayment payment;
-    payment.id = payment_id(payout.payout_id);
-    payment.amount = payout.amount;
-    payment.currency = payout.currency.code();
-    payment.state = creator_payment_state(payout.state);
-    payment.day = day_of_creator(payout.closed_at);
-    payment.sent_on = day_of_creator(payout.sent_at);
-    payment.paid_on =
-        is_paid ? day_of_creator(payout.paid_at ? payout.paid_at : payout.ended_at) : std::nullopt;
-    payment.ended_on = is_paid ? std::nullopt : day_of_creator(payout.ended_at);
-    payment.payee = payout.payee.empty() ? "" : masked_payee(payout.payee);
-    return payment;
+    return CreatorPayment{
+        .id = payment_id(payout.payout_id),
+        .amount = payout.amount,
+        .currency = std::string(payout.currency.code()),
+        .state = creator_payment_state(payout.state),
+        .day = day_of_creator(payout.closed_at),
+        .sent_on = day_of_creator(payout.sent_at),
+        .paid_on = is_paid ? day_of_creator(payout.paid_at ? payout.paid_at : payout.ended_at)
+                           : std::nullopt,
+        .ended_on = is_paid ? std::nullopt : day_of_creator(payout.ended_at),
+        .payee = payout.payee.empty() ? "" : masked_payee(payout.payee)};
 }
 
 /// Returns all of her payments that ever held items of the order.
@@ -119,8 +115,7 @@ std::optional<CreatorPayments> CreatorLedger::payments(const std::optional<std::
         page.next = payment_id(ids.back());
     }
     for (const std::string& id : ids) {
-        Payout payout;
-        payout.payout_id = id;
+        Payout payout{.payout_id = id};
         if (ledger_.load(payout)) {
             check(payout.account, payout.creator);
             page.rows.push_back(payment_of(payout));
@@ -131,8 +126,7 @@ std::optional<CreatorPayments> CreatorLedger::payments(const std::optional<std::
 
 std::optional<CreatorPayment> CreatorLedger::payment(const std::string& id) {
     const std::optional<std::string> payout_id = payout_of(id);
-    Payout payout;
-    payout.payout_id = payout_id.value_or("");
+    Payout payout{.payout_id = payout_id.value_or("")};
     if (!payout_id || !ledger_.load(payout)) {
         return std::nullopt;
     }
@@ -146,8 +140,7 @@ std::optional<CreatorPaymentItems> CreatorLedger::items(const std::string& id,
     if (!payout) {
         return std::nullopt;
     }
-    PayoutItem first;
-    first.payout_id = *payout;
+    PayoutItem first{.payout_id = *payout};
     if (after) {
         first.program = after->program;
         first.shop_id = after->shop;
@@ -186,9 +179,7 @@ std::vector<CreatorLeftOut> CreatorLedger::left_out() {
     std::vector<CreatorLeftOut> list;
     const Policy policy = account_settings(ledger_, scope_.account()).policy;
     for (const PayoutRun& run : lists::runs_before(ledger_, scope_.account(), "", 1)) {
-        Skipped first;
-        first.payout_run = run.payout_run;
-        first.creator = scope_.creator();
+        const Skipped first{.payout_run = run.payout_run, .creator = scope_.creator()};
         ledger_.scan(first, {2, 2}, [&](const Skipped& row) {
             check(run.account, row.creator);
             const std::string_view reason = creator_skip_reason(row.skip_reason);

@@ -226,7 +226,7 @@ CreatorFigurePage CreatorLedger::figures(FiguresBy by, const std::optional<lists
                                          const std::optional<std::string>& after, Timestamp now) {
     std::map<std::string, Sums> all = FigureReader(*this, by).read(span_of(month, by, now));
     if (by == FiguresBy::kLink) {
-        LinkByCreator first{scope_.account(), scope_.creator(), {}};
+        LinkByCreator first{scope_.account(), scope_.creator()};
         ledger_.scan(first, {2, 2}, [&](const LinkByCreator& row) {
             check(row.account, row.creator);
             all.try_emplace(row.link.str());

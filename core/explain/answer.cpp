@@ -107,9 +107,8 @@ std::string waiting_words(const Explanation& e, LedgerReader& ledger) {
 std::optional<Timestamp> memo_time(const Explanation& e, JournalReason reason) {
     std::optional<Timestamp> at;
     for (const JournalGroup& group : e.journal) {
-        const bool has =
-            std::any_of(group.entries.begin(), group.entries.end(),
-                        [reason](const JournalEntry& entry) { return entry.reason == reason; });
+        const bool has = std::ranges::any_of(
+            group.entries, [reason](const JournalEntry& entry) { return entry.reason == reason; });
         if (has && (!at || *at < group.recorded_at)) {
             at = group.recorded_at;
         }
@@ -124,9 +123,8 @@ void say_blocked(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger
         answer.since = memo_time(e, JournalReason::kMemoHeld);
         answer.command = CommandLine("sluice release").of_order(e).with_reason();
     } else if (what == "CREATOR_HOLD") {
-        CreatorHold hold;
-        hold.account = e.order.key.account;
-        hold.creator = e.order.position()->attribution.creator;
+        CreatorHold hold{.account = e.order.key.account,
+                         .creator = e.order.position()->attribution.creator};
         ledger.scan(hold, {2, 2}, [&answer](const CreatorHold& row) {
             answer.since = answer.since ? std::min(*answer.since, row.held_at) : row.held_at;
         });
@@ -192,8 +190,7 @@ std::string say_in_payout(OrderAnswer& answer, const Explanation& e, LedgerReade
     std::string named;
     const std::optional<Money> debt = live_debt(e);
     for (const PositionPayout& own : e.order.position()->payouts) {
-        Payout payout;
-        payout.payout_id = own.payout_id;
+        Payout payout{.payout_id = own.payout_id};
         const bool counts = own.active && own.has_commission && ledger.load(payout);
         const bool is_paid = payout.state == PayoutState::kPaid;
         if (!counts || is_paid != (answer.status == "paid")) {
@@ -233,8 +230,7 @@ void say_the_rest(OrderAnswer& answer, const Explanation& e, const std::string& 
     }
     const bool earns_nothing = named.empty() && !names_open;
     for (const ExplainedPayout& own : e.payouts) {
-        Payout payout;
-        payout.payout_id = own.payout_id;
+        Payout payout{.payout_id = own.payout_id};
         if (!own.is_active || own.payout_id == named || !ledger.load(payout)) {
             continue;
         }

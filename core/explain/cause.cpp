@@ -1,6 +1,5 @@
 #include "core/explain/cause.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include "core/positions/open_amounts.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/statements/statements.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
@@ -139,23 +139,17 @@ Cause lost_because(const Attribution& attribution, const Evidence& evidence,
 
 CauseFound cause_of_hers(LedgerReader& ledger, const OrderState& order, const Position& position,
                          Timestamp now) {
-    CauseFound found;
     if (order.position() != &position || order.has(kOrderRejected)) {
-        found.cause = Cause::kTakenBack;
-        found.at = position.last_posted;
-        return found;
+        return {.cause = Cause::kTakenBack, .at = position.last_posted};
     }
     if (order.cancelled_at) {
-        found.cause = Cause::kCancelled;
-        found.at = order.cancelled_at;
-        return found;
+        return {.cause = Cause::kCancelled, .at = order.cancelled_at};
     }
     const Money commission = commission_amount(order);
     if (commission.amount.is_zero()) {
-        found.cause = order.refunds.empty() ? Cause::kEarnsNothing : Cause::kRefunded;
-        return found;
+        return {.cause = order.refunds.empty() ? Cause::kEarnsNothing : Cause::kRefunded};
     }
-    found.commission = commission;
+    CauseFound found{.commission = commission};
     OrderJudge judge(ledger);
     const std::string_view status = judge.status(order, now);
     found.cause = status == "blocked"     ? Cause::kChecked
@@ -178,10 +172,9 @@ const Position* position_of(const OrderState& order, const CreatorId& creator) {
     if (live != nullptr && live->attribution.creator == creator) {
         return live;
     }
-    const auto found = std::ranges::find(order.positions, creator, [](const Position& position) {
-        return position.attribution.creator;
+    return find_where(order.positions, [&creator](const Position& position) {
+        return position.attribution.creator == creator;
     });
-    return found == order.positions.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -221,25 +214,21 @@ CauseFound find_cause(LedgerReader& ledger, const OrderState& order, const Creat
         if (one.fault) {
             keep_first(fault, *one.fault);
         } else {
-            CauseFound found;
-            found.cause = order.live ? lost_because(order.position()->attribution, one, creator)
-                                     : Cause::kWaiting;
-            found.program = one.program.str();
+            CauseFound found{
+                .cause = order.live ? lost_because(order.position()->attribution, one, creator)
+                                    : Cause::kWaiting,
+                .program = one.program.str()};
             keep_first(lost, std::move(found));
         }
     }
-    CauseFound found;
     if (!order.live && (order.has(kOrderBarred) || order.has(kOrderRejected))) {
-        found.cause = Cause::kNotCounted;
-        return found;
+        return {.cause = Cause::kNotCounted};
     }
     if (!order.live && order.cancelled_at) {
-        found.cause = Cause::kCancelledBefore;
-        found.at = order.cancelled_at;
-        return found;
+        return {.cause = Cause::kCancelledBefore, .at = order.cancelled_at};
     }
-    found.cause = order.device ? Cause::kNoTrace : Cause::kNoDevice;
-    return lost ? *std::move(lost) : fault ? *std::move(fault) : found;
+    const Cause otherwise = order.device ? Cause::kNoTrace : Cause::kNoDevice;
+    return lost ? *std::move(lost) : fault ? *std::move(fault) : CauseFound{.cause = otherwise};
 }
 
 }  // namespace sluice

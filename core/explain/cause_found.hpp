@@ -58,12 +58,12 @@ enum class Cause : std::uint8_t {
 
 struct CauseFound {
     Cause cause = Cause::kNotArrived;
-    std::optional<Timestamp> at;         ///< When what the cause names happened, or happens.
-    std::optional<std::string> code;     ///< Hers.
-    std::optional<std::string> program;  ///< The program of her code or click.
-    std::optional<std::int64_t> days;    ///< Her click was this many days before the order.
-    std::optional<std::int64_t> window;  ///< Days in which a click counts.
-    std::optional<Money> commission;     ///< Hers.
+    std::optional<Timestamp> at{};         ///< When what the cause names happened, or happens.
+    std::optional<std::string> code{};     ///< Hers.
+    std::optional<std::string> program{};  ///< The program of her code or click.
+    std::optional<std::int64_t> days{};    ///< Her click was this many days before the order.
+    std::optional<std::int64_t> window{};  ///< Days in which a click counts.
+    std::optional<Money> commission{};     ///< Hers.
 };
 
 }  // namespace sluice

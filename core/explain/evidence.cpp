@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/values/lookup.hpp"
+
 namespace sluice {
 namespace {
 
 CauseFound fault_of(Cause cause, const ProgramRow& row,
                     std::optional<Timestamp> at = std::nullopt) {
-    CauseFound found;
-    found.cause = cause;
-    found.at = at;
-    found.program = row.program.id.str();
-    return found;
+    return CauseFound{.cause = cause, .at = at, .program = row.program.id.str()};
 }
 
 std::string time_words(const CauseFound& fault) {
@@ -20,10 +18,6 @@ std::string time_words(const CauseFound& fault) {
 }
 
 }  // namespace
-
-bool is_valid_at(const CodeRow& row, Timestamp at) noexcept {
-    return row.valid_from <= at && (!row.valid_until || at < *row.valid_until);
-}
 
 void keep_first(std::optional<CauseFound>& first, CauseFound found) {
     if (!first || found.cause < first->cause) {
@@ -38,8 +32,7 @@ EvidenceJudge::EvidenceJudge(LedgerReader& ledger, const OrderState& order)
       covering_(covering_programs(programs_, ledger.shop_id(order.key.shop).view(), ledger)) {}
 
 const Covering* EvidenceJudge::covering_of(const ProgramRow& row) const {
-    const auto found = std::ranges::find(covering_, &row, &Covering::row);
-    return found == covering_.end() ? nullptr : &*found;
+    return find_where(covering_, [&row](const Covering& one) { return one.row == &row; });
 }
 
 /// Returns why nothing of the creator counts in the program.

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/explain/cause_found.hpp"
-#include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/order_state.hpp"
 #include "core/rules/attribution.hpp"
@@ -41,7 +40,6 @@ private:
     std::vector<Covering> covering_;
 };
 
-[[nodiscard]] bool is_valid_at(const CodeRow& row, Timestamp at) noexcept;
 void keep_first(std::optional<CauseFound>& first, CauseFound found);
 
 /// Says a fault to staff: `does not count: after the order`.

@@ -1,6 +1,5 @@
 #include "core/explain/explain.hpp"
 
-#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -17,6 +16,8 @@
 #include "core/rules/pricing.hpp"
 #include "core/rules/soundness.hpp"
 #include "core/statements/statements.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -44,11 +45,7 @@ std::string words_of(const EventTrace& trace, bool is_first) {
 
 std::vector<AnomalyKind> anomalies_of(std::uint32_t bits) {
     std::vector<AnomalyKind> kinds;
-    for (unsigned kind = 1; kind < kAnomalyKinds; ++kind) {
-        if ((bits & 1U << kind) != 0) {
-            kinds.push_back(static_cast<AnomalyKind>(kind));
-        }
-    }
+    each_kind(bits, [&kinds](AnomalyKind kind) { kinds.push_back(kind); });
     return kinds;
 }
 
@@ -82,14 +79,6 @@ void explain_refunds(Explanation& out, const StandingRefunds& refunds) {
 
 // ---- Attribution ------------------------------------------------------------------------------
 
-std::string types_of(std::uint8_t types) {
-    std::string text;
-    for (const std::string& name : attribution_type_names(types)) {
-        text += (text.empty() ? "" : " and ") + name;
-    }
-    return text;
-}
-
 /// Names the attributing input: `input 7`, with its node if there are several.
 std::string input_words(const Explanation& out, const Attribution& attribution) {
     const std::string words = "input " + std::to_string(attribution.cause.value);
@@ -115,7 +104,8 @@ void explain_attribution(Explanation& out, LedgerReader& ledger) {
     const Attribution& attribution = out.order.position()->attribution;
     out.creator = shown_id(ledger, out.order.key.account, attribution.creator).str();
     out.attribution = "creator " + out.creator + " of program " + attribution.program.str() +
-                      " by " + types_of(attribution.types) + ", since " +
+                      " by " + joined(attribution_type_names(attribution.types), " and ") +
+                      ", since " +
                       (attribution.command_id.empty()       ? input_words(out, attribution)
                        : is_clicks(attribution.cause_topic) ? "clicks " + attribution.command_id
                                                             : "command " + attribution.command_id) +
@@ -327,26 +317,24 @@ void explain_payouts(Explanation& out, LedgerReader& ledger) {
     PayoutNodes nodes(ledger);
     for (const Position& position : out.order.positions) {
         for (const PositionPayout& allocated : position.payouts) {
-            Payout stored;
-            stored.payout_id = allocated.payout_id;
-            ExplainedPayout payout;
-            payout.payout_id = allocated.payout_id;
-            payout.state = ledger.load(stored) ? to_string(stored.state) : "MISSING";
-            payout.closed_at = stored.closed_at;
-            payout.sent_at = stored.sent_at;
-            payout.ended_at = stored.ended_at;
-            payout.node = nodes.of(allocated.payout_id);
-            payout.program = position.attribution.program.str();
-            payout.creator =
-                shown_id(ledger, out.order.key.account, position.attribution.creator).str();
-            payout.currency = allocated.currency;
-            payout.amount = allocated.amount;
-            payout.is_active = allocated.active;
-            PayoutItem first;
-            first.payout_id = allocated.payout_id;
-            first.program = position.attribution.program;
-            first.shop_id = out.shop.shop_id;
-            first.order_id = out.order.key.order_id;
+            Payout stored{.payout_id = allocated.payout_id};
+            ExplainedPayout payout{
+                .payout_id = allocated.payout_id,
+                .state = std::string(ledger.load(stored) ? to_string(stored.state) : "MISSING"),
+                .program = position.attribution.program.str(),
+                .creator =
+                    shown_id(ledger, out.order.key.account, position.attribution.creator).str(),
+                .node = nodes.of(allocated.payout_id),
+                .currency = allocated.currency,
+                .amount = allocated.amount,
+                .is_active = allocated.active,
+                .closed_at = stored.closed_at,
+                .sent_at = stored.sent_at,
+                .ended_at = stored.ended_at};
+            const PayoutItem first{.payout_id = allocated.payout_id,
+                                   .program = position.attribution.program,
+                                   .shop_id = out.shop.shop_id,
+                                   .order_id = out.order.key.order_id};
             ledger.scan(first, {4, 4},
                         [&payout](const PayoutItem& item) { payout.items.push_back(item); });
             out.payouts.push_back(std::move(payout));
@@ -370,7 +358,7 @@ Result<Explanation> explain_order(LedgerReader& ledger, const OrderKey& key) {
     Explanation out;
     const std::optional<ShopRow> shop = ledger.shop(key.shop);
     if (!shop || !load_sound_order(ledger, key, out.order)) {
-        return Error{ErrorCode::kNotFound, "the shop has no order " + key.order_id.str()};
+        return not_found("the shop has no order " + key.order_id.str());
     }
     out.shop = *shop;
     explain_events(out, ledger);

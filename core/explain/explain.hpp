@@ -20,8 +20,8 @@ struct ExplainedSource {
     std::string platform, topic, delivery, triggered_at, api_version;
     std::uint64_t mapping = 0;  ///< Number of the rules of its translation, or 0 if unknown.
     bool is_signed = false;     ///< The platform's own webhook; else an order of a file.
-    std::vector<std::string> notes;
-    std::vector<SourceRow> fields;
+    std::vector<std::string> notes{};
+    std::vector<SourceRow> fields{};
 };
 /// @param body  Of the stored input. Requires: it is valid JSON.
 [[nodiscard]] ExplainedSource explain_source(const RecordSource& source, std::string_view body);
@@ -81,7 +81,7 @@ struct ExplainedPayout {
     bool is_active = false;  ///< It keeps what it took: not void, failed or returned.
     Timestamp closed_at;
     std::optional<Timestamp> sent_at, ended_at;
-    std::vector<PayoutItem> items;
+    std::vector<PayoutItem> items{};
 };
 
 struct Explanation {

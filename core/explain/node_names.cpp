@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/commands/ids.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 
@@ -11,8 +12,7 @@ NodeNames::NodeNames(LedgerReader& ledger) {
 }
 
 std::string NodeNames::of(std::uint32_t number) const {
-    const auto found = names_.find(number);
-    return found == names_.end() ? std::string() : found->second;
+    return value_or(names_, number);
 }
 
 std::map<SequenceNumber, InputPlace> inputs_at(LedgerReader& ledger,
@@ -34,8 +34,7 @@ std::map<SequenceNumber, InputPlace> inputs_at(LedgerReader& ledger,
 const std::string& PayoutNodes::of(const std::string& payout_id) {
     std::string wanted = payout_run_of(payout_id);
     if (wanted != run_) {
-        PayoutRun run;
-        run.payout_run = wanted;
+        PayoutRun run{.payout_run = wanted};
         node_ = ledger_.load(run) ? run.node : std::string();
         run_ = std::move(wanted);
     }

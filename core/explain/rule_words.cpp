@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "core/rules/rate_book.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -138,11 +140,7 @@ std::string product_words(const OrderState& order, const OrderLine& line, const 
     if (kinds.empty() || find_product(order.key.account, order.key.shop, line, ledger)) {
         return {};
     }
-    std::string names;
-    for (const std::string_view kind : kinds) {
-        names += (names.empty() ? "" : ", ") + std::string(kind);
-    }
-    return "; no product is known for this line: rules by " + names + " cannot match";
+    return "; no product is known for this line: rules by " + joined(kinds, ", ") + " cannot match";
 }
 
 }  // namespace sluice

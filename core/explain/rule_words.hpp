@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "core/ledger/account_rows.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/order_state.hpp"
 

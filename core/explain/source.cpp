@@ -6,13 +6,12 @@
 namespace sluice {
 
 ExplainedSource explain_source(const RecordSource& source, std::string_view body) {
-    ExplainedSource explained;
-    explained.platform = to_string(source.platform);
-    explained.topic = source.topic;
-    explained.delivery = source.delivery;
-    explained.triggered_at = source.triggered_at;
-    explained.api_version = source.api_version;
-    explained.is_signed = source.signature.has_value();
+    ExplainedSource explained{.platform = std::string(to_string(source.platform)),
+                              .topic = std::string(source.topic),
+                              .delivery = std::string(source.delivery),
+                              .triggered_at = std::string(source.triggered_at),
+                              .api_version = std::string(source.api_version),
+                              .is_signed = source.signature.has_value()};
     JsonDocument json;
     std::uint64_t mapping = 0;
     if (json.parse(body) && json.root()["source"]["mapping"].get(mapping) == simdjson::SUCCESS) {

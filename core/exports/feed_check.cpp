@@ -48,8 +48,7 @@ std::optional<JournalReason> parse_reason(std::string_view name) {
 }
 
 JournalEntry entry_of(const MemberReader& row) {
-    JournalEntry entry;
-    entry.line = LineItemId(text_or_empty(row, "line_item_id"));
+    JournalEntry entry{.line = LineItemId(text_or_empty(row, "line_item_id"))};
     row("reason", entry.reason, parse_reason);
     if (!is_memo(entry.reason)) {
         row("currency", entry.currency, Currency::parse);

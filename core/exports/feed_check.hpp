@@ -25,8 +25,8 @@ public:
         /// Changes that show a payee masked: their hash is only compared with the next change's
         /// `previous_hash`.
         std::uint64_t masked = 0;
-        /// Changes of which some entries are missing, because an answer had no room for them. Their
-        /// hash is compared as that of a masked one is.
+        /// Changes of which some entries are missing, because an answer had no room for them: the
+        /// next change's `previous_hash` alone is compared with their hash.
         std::uint64_t cut = 0;
     };
 

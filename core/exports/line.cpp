@@ -13,9 +13,8 @@ namespace {
 
 /// Returns whether a text is the same in quotes of JSON, and needs no quotes in CSV.
 bool is_plain(std::string_view text) {
-    return std::all_of(text.begin(), text.end(), [](char c) {
-        return c >= ' ' && c < '\x7f' && c != '"' && c != '\\' && c != ',';
-    });
+    return std::ranges::all_of(
+        text, [](char c) { return c >= ' ' && c < '\x7f' && c != '"' && c != '\\' && c != ','; });
 }
 
 /// Replaces bytes that are not UTF-8 by U+FFFD, because loaders refuse a file that has them.

@@ -18,6 +18,7 @@
 #include "core/positions/open_amounts.hpp"
 #include "core/protocol/product_fields.hpp"
 #include "core/rules/account.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::exports {
 namespace {
@@ -261,8 +262,7 @@ void TableWriter::write_periods() {
             return;
         }
         const AccountId& account = each.second;
-        Period period;
-        period.account = each.first;
+        Period period{.account = each.first};
         ledger_.scan(period, {1, 1}, [&](const Period& row) {
             return add(kPeriods, lists::period_list(), {account, &row});
         });
@@ -380,10 +380,7 @@ const std::vector<ExportTable>& export_tables() {
 }
 
 std::vector<const ExportTable*> snapshot_tables() {
-    std::vector<const ExportTable*> tables;
-    for (const ExportTable& table : export_tables()) {
-        tables.push_back(&table);
-    }
+    auto tables = mapped(export_tables(), [](const ExportTable& table) { return &table; });
     tables.pop_back();  // changes
     return tables;
 }

@@ -5,7 +5,6 @@
 // Storage failures are thrown as LedgerFailure.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 #include <vector>
 

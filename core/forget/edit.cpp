@@ -4,7 +4,6 @@
 #include <utility>
 #include <variant>
 
-#include "core/forget/search.hpp"
 #include "core/json/slices.hpp"
 #include "core/json/writer.hpp"
 #include "core/ledger/account_rows.hpp"
@@ -117,10 +116,9 @@ std::optional<std::string> ForgetEdit::edit_order(const RecordMeta& meta, std::s
     const ReplaceId replace = [&](const Digest256& digest) {
         return in_shop ? names_.customer(digest) : std::nullopt;
     };
-    const bool is_whose =
-        in_shop && std::any_of(ids->orders.begin(), ids->orders.end(), [this](const auto& order) {
-            return job_.found.orders.contains(OrderId(order));
-        });
+    const bool is_whose = in_shop && std::ranges::any_of(ids->orders, [this](const auto& order) {
+                              return job_.found.orders.contains(OrderId(order));
+                          });
     if (is_whose) {
         std::string redacted = redact_order(body, pseudonyms, replace, read_source(body));
         return redacted == body ? std::nullopt : std::optional(std::move(redacted));
@@ -257,38 +255,28 @@ std::optional<EditedInput> forgotten_command(const StoredInput& input, const Com
         return std::nullopt;
     }
     const auto& command = std::get<Forget>(request->command);
-    Forget kept;
-    kept.by = command.by;
-    kept.value = command.by == ForgetBy::kCreator ? command.value : std::string();
-    kept.done = Forget::Done{outcome.outcome == CommandOutcome::kRefused, outcome.result};
+    Forget kept{.by = command.by,
+                .value = command.by == ForgetBy::kCreator ? command.value : std::string(),
+                .done = Forget::Done{outcome.outcome == CommandOutcome::kRefused, outcome.result}};
     const Digest256 content =
         content_of(*request, meta.topic, meta.account_number, meta.shop_number);
     meta.bulk.reset();
-    EditedInput made;
-    made.body_sha256 = input.body_sha256 ? *input.body_sha256 : sha256(body);
-    made.record = record_of(meta, encode_request({request->key, {}, kept, content}));
-    return made;
+    return EditedInput{.record = record_of(meta, encode_request({request->key, {}, kept, content})),
+                       .body_sha256 = input.body_sha256 ? *input.body_sha256 : sha256(body)};
 }
 
 namespace {
 
 std::vector<ForgetDone> parts_done(const std::string& command_id, LedgerTxn& txn) {
-    std::vector<ForgetDone> parts;
-    txn.scan(ForgetDone{command_id, {}}, {1, 1},
-             [&parts](const ForgetDone& row) { parts.push_back(row); });
-    return parts;
+    return txn.rows(ForgetDone{command_id, {}}, {1, 1});
 }
 
 }  // namespace
 
 void forget_clicks(const ForgetJob& job, const ForgetNames& names, LedgerTxn& txn) {
     for (const Digest256& device : job.found.devices) {
-        std::vector<Click> clicks;
-        Click first;
-        first.account = job.whom.account;
-        first.anon = device;
-        txn.scan(first, {2, 2}, [&clicks](const Click& click) { clicks.push_back(click); });
-        for (const Click& click : clicks) {
+        for (const Click& click :
+             txn.rows(Click{.account = job.whom.account, .anon = device}, {2, 2})) {
             Click moved = click;
             moved.anon = *names.device(device);
             txn.erase_click(click);
@@ -403,16 +391,15 @@ bool note_forgotten(const std::string& command_id, const ForgetFound& found,
     std::vector<ForgetDone> parts = parts_done(command_id, txn);
     bool all_done = true;
     txn.scan_heads([&](const LedgerHead& head) {
-        all_done = std::any_of(parts.begin(), parts.end(),
-                               [&](const ForgetDone& part) { return part.node == head.node; });
+        all_done = std::ranges::any_of(
+            parts, [&](const ForgetDone& part) { return part.node == head.node; });
         return all_done;
     });
     if (all_done) {
         for (const ForgetDone& part : parts) {
             txn.erase(part);
         }
-        ForgetTask task;
-        task.command_id = command_id;
+        ForgetTask task{.command_id = command_id};
         txn.erase(task);
     }
     return true;

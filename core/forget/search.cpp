@@ -1,7 +1,6 @@
 #include "core/forget/search.hpp"
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
 #include "core/ledger/account_rows.hpp"
@@ -30,7 +29,7 @@ std::optional<SeenEvent> event_of(const StoredInput& input, const ForgetWhom& wh
 }
 
 bool has(const std::vector<Digest256>& digests, const Digest256& digest) {
-    return std::find(digests.begin(), digests.end(), digest) != digests.end();
+    return std::ranges::find(digests, digest) != digests.end();
 }
 
 bool is_whose(const ForgetWhom& whom, const SeenEvent& event) {
@@ -140,9 +139,9 @@ private:
 
     /// Like the ledger, takes the e-mail address if there is no customer id.
     void collect(const SeenEvent& event) {
-        const bool whose = std::any_of(
-            event.ids.orders.begin(), event.ids.orders.end(),
-            [this](const std::string& id) { return found_.orders.contains(OrderId(id)); });
+        const bool whose = std::ranges::any_of(event.ids.orders, [this](const std::string& id) {
+            return found_.orders.contains(OrderId(id));
+        });
         if (!whose) {
             return;
         }
@@ -209,9 +208,7 @@ CreatorIds ids_of_creator(AccountNumber account, const std::string& id, LedgerRe
 Result<ForgetFound> search_forgotten(const ForgetWhom& whom, LedgerReader& ledger,
                                      const ScanInputs& archive) {
     if (whom.by == ForgetBy::kCreator) {
-        ForgetFound found;
-        found.creators = ids_of_creator(whom.account, whom.id, ledger).all;
-        return found;
+        return ForgetFound{.creators = ids_of_creator(whom.account, whom.id, ledger).all};
     }
     return Search(whom, ledger, archive).run();
 }
@@ -229,12 +226,11 @@ bool has_rows_of_creator(const ForgetWhom& whom, LedgerReader& ledger) {
     const CreatorId creator = first_id(ledger, whom.account, CreatorId(whom.id));
     CreatorRow profile{whom.account, creator, {}, {}, {}};
     bool any = ledger.load(profile) && (!profile.name.empty() || !profile.payee.empty());
-    ledger.scan(PayeeChange{whom.account, creator, {}, {}, {}, {}, {}, {}}, {2, 2},
-                [&any](const PayeeChange& row) {
-                    for (const std::string& payee : {row.old_payee, row.new_payee}) {
-                        any = any || (!payee.empty() && !is_forgotten_payee(payee));
-                    }
-                });
+    ledger.scan(PayeeChange{whom.account, creator}, {2, 2}, [&any](const PayeeChange& row) {
+        for (const std::string& payee : {row.old_payee, row.new_payee}) {
+            any = any || (!payee.empty() && !is_forgotten_payee(payee));
+        }
+    });
     return any;
 }
 
@@ -246,10 +242,7 @@ bool finds_anything(const ForgetWhom& whom, const ForgetFound& found, LedgerRead
     }
     bool any = !found.orders.empty();
     for (const Digest256& device : found.devices) {
-        Click first;
-        first.account = whom.account;
-        first.anon = device;
-        ledger.scan(first, {2, 2}, [&any](const Click&) {
+        ledger.scan(Click{.account = whom.account, .anon = device}, {2, 2}, [&any](const Click&) {
             any = true;
             return false;
         });

@@ -4,7 +4,6 @@
 
 #include "core/json/member_reader.hpp"
 #include "core/json/member_writer.hpp"
-#include "core/ledger/account_rows.hpp"
 
 namespace sluice {
 /// Members of ForgetTask::digests.
@@ -62,8 +61,7 @@ ForgetJob decode_task(const ForgetTask& row) {
 }
 
 std::optional<ForgetJob> load_task(LedgerReader& ledger, const std::string& command_id) {
-    ForgetTask row;
-    row.command_id = command_id;
+    ForgetTask row{.command_id = command_id};
     return ledger.load(row) ? std::optional(decode_task(row)) : std::nullopt;
 }
 

@@ -4,10 +4,10 @@
 #include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/journal/journal.hpp"
-#include "core/ledger/account_rows.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -22,13 +22,9 @@ struct Sums {
 };
 
 std::string reasons_text(const std::map<JournalReason, Decimal>& reasons) {
-    std::string text;
-    for (const auto& [reason, sum] : reasons) {
-        text += text.empty() ? "" : " ";
-        text += to_string(reason);
-        text += "=" + sum.to_string();
-    }
-    return text;
+    return joined(reasons, " ", [](const auto& sum) {
+        return std::string(to_string(sum.first)) + "=" + sum.second.to_string();
+    });
 }
 
 /// The rows of one creator after another.
@@ -158,16 +154,14 @@ Status check_period_end(Timestamp end, Timestamp received_at, const AccountId& a
                         const std::optional<Timestamp>& closed_until) {
     const std::string until = end.to_string();
     if (!until.ends_with("-01T00:00:00Z")) {
-        return Error{ErrorCode::kInvalid,
-                     "--until " + until + " is not the first instant of a month (UTC)"};
+        return invalid("--until " + until + " is not the first instant of a month (UTC)");
     }
     if (end > received_at) {
-        return Error{ErrorCode::kInvalid, "--until " + until + " lies in the future"};
+        return invalid("--until " + until + " lies in the future");
     }
     if (closed_until && end <= *closed_until) {
-        return Error{ErrorCode::kConflict,
-                     "--until " + until + " is not after " + closed_until->to_string() +
-                         ", until which account " + account.str() + " is closed"};
+        return conflict("--until " + until + " is not after " + closed_until->to_string() +
+                        ", until which account " + account.str() + " is closed");
     }
     return {};
 }

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdint>
 #include <new>
+
+#include "core/values/name_table.hpp"
 
 namespace sluice {
 namespace {
@@ -12,26 +13,16 @@ constexpr std::size_t kCapacityMin = 4096;
 /// Buffers for bodies up to this size are kept. Larger ones are kept only for more such bodies.
 constexpr std::size_t kCapacityKept = 8U << 20;
 
-std::string_view describe(simdjson::error_code code) noexcept {
-    switch (code) {
-        case simdjson::EMPTY:
-            return "the body is empty";
-        case simdjson::UTF8_ERROR:
-            return "the body is not valid UTF-8";
-        case simdjson::DEPTH_ERROR:
-            return "the body is nested deeper than 64 levels";
-        case simdjson::NUMBER_ERROR:
-            return "the body is not valid JSON: a number is malformed or out of range";
-        case simdjson::STRING_ERROR:
-            return "the body is not valid JSON: a string has an invalid escape";
-        case simdjson::UNESCAPED_CHARS:
-            return "the body is not valid JSON: a string has an unescaped control character";
-        case simdjson::UNCLOSED_STRING:
-            return "the body is not valid JSON: a string is not closed";
-        default:
-            return "the body is not valid JSON";
-    }
-}
+constexpr NameTable<simdjson::error_code, 7> kFaults{{
+    {simdjson::EMPTY, "the body is empty"},
+    {simdjson::UTF8_ERROR, "the body is not valid UTF-8"},
+    {simdjson::DEPTH_ERROR, "the body is nested deeper than 64 levels"},
+    {simdjson::NUMBER_ERROR, "the body is not valid JSON: a number is malformed or out of range"},
+    {simdjson::STRING_ERROR, "the body is not valid JSON: a string has an invalid escape"},
+    {simdjson::UNESCAPED_CHARS,
+     "the body is not valid JSON: a string has an unescaped control character"},
+    {simdjson::UNCLOSED_STRING, "the body is not valid JSON: a string is not closed"},
+}};
 
 /// Returns the deepest level of a document that is valid JSON.
 std::size_t deepest_level(std::string_view json) noexcept {
@@ -96,7 +87,7 @@ simdjson::error_code JsonDocument::parse_to_depth(std::string_view body, std::si
 }
 
 /// A backslash always begins an escape in valid JSON, which has no U+0000 that is not escaped.
-void JsonDocument::look_at_escapes(std::string_view json) noexcept {
+void JsonDocument::check_escapes(std::string_view json) noexcept {
     nul_count_ = 0;
     has_unicode_escapes_ = false;
     for (std::size_t at = 0; (at = json.find('\\', at)) != std::string_view::npos; at += 2) {
@@ -126,10 +117,10 @@ bool JsonDocument::parse(std::string_view body) {
         code = simdjson::TAPE_ERROR;  // later releases of simdjson skip a BOM
     }
     if (code != simdjson::SUCCESS) {
-        error_ = describe(code);
+        error_ = name_in(kFaults, code, "the body is not valid JSON");
         return false;
     }
-    look_at_escapes(body);
+    check_escapes(body);
     return true;
 }
 

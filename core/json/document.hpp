@@ -53,7 +53,7 @@ public:
 
 private:
     [[nodiscard]] simdjson::error_code parse_to_depth(std::string_view body, std::size_t levels);
-    void look_at_escapes(std::string_view json) noexcept;
+    void check_escapes(std::string_view json) noexcept;
 
     simdjson::dom::parser parser_;
     simdjson::dom::document document_;

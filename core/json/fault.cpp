@@ -275,7 +275,7 @@ std::string_view name_of_other(std::string_view body) noexcept {
 
 std::string place_of(std::string_view body, std::size_t at) {
     const std::string_view before = body.substr(0, at);
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const auto line = 1 + std::ranges::count(before, '\n');
     const std::size_t begin = before.rfind('\n') + 1;  // npos + 1 is 0
     const auto column =
         1 + std::count_if(before.begin() + static_cast<std::ptrdiff_t>(begin), before.end(),

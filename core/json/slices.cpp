@@ -154,8 +154,7 @@ std::vector<JsonMember> json_members(std::string_view text) {
     }
     cursor.step();
     while (cursor.at('"')) {
-        JsonMember member;
-        member.key = json_string(cursor.value());
+        JsonMember member{.key = json_string(cursor.value())};
         cursor.step();  // The colon.
         member.value = cursor.value();
         members.push_back(std::move(member));

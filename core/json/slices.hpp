@@ -15,8 +15,8 @@ namespace sluice {
 }
 
 struct JsonMember {
-    std::string key;         ///< Unescaped.
-    std::string_view value;  ///< As in the text, without white space around it.
+    std::string key;           ///< Unescaped.
+    std::string_view value{};  ///< As in the text, without white space around it.
 };
 
 /// Returns the members of an object, or none of another value. Requires: `text` is valid JSON.

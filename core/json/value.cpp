@@ -64,7 +64,7 @@ void Json::push_back(Json item) {
 
 Json& Json::operator[](std::string_view name) {
     SLUICE_ASSERT(kind_ == Kind::kObject);
-    const auto found = std::find(names_.begin(), names_.end(), name);
+    const auto found = std::ranges::find(names_, name);
     if (found != names_.end()) {
         return items_[static_cast<std::size_t>(found - names_.begin())];
     }
@@ -128,9 +128,8 @@ std::string Json::cell() const {
 }
 
 bool Json::is_word_list() const noexcept {
-    return kind_ == Kind::kList && std::all_of(items_.begin(), items_.end(), [](const Json& item) {
-               return item.kind_ == Kind::kText;
-           });
+    return kind_ == Kind::kList &&
+           std::ranges::all_of(items_, [](const Json& item) { return item.kind_ == Kind::kText; });
 }
 
 Json text_or_null(std::string_view text) {

@@ -19,10 +19,10 @@ namespace sluice {
 /// LedgerHead::programs_revision.
 struct AccountRow {
     AccountNumber account;
-    AccountId account_id;
-    std::optional<Timestamp> closed_until;  ///< The first instant of the open period (S1).
-    std::string policy;                     ///< As encode_policy() writes it, or empty.
-    std::string policy_by;                  ///< The actor who set it last.
+    AccountId account_id{};
+    std::optional<Timestamp> closed_until{};  ///< The first instant of the open period (S1).
+    std::string policy{};                     ///< As encode_policy() writes it, or empty.
+    std::string policy_by{};                  ///< The actor who set it last.
     std::uint32_t policy_version = 0;
     std::uint64_t open_credits = 0;  ///< Credits that name an order and are not reversed.
 };
@@ -30,10 +30,10 @@ struct AccountRow {
 /// A hold on a creator. Holds on orders are in the order.
 struct CreatorHold {
     AccountNumber account;
-    CreatorId creator;
-    ProgramId program;  ///< Empty means all.
-    std::string actor, reason;
-    Timestamp held_at;
+    CreatorId creator{};
+    ProgramId program{};  ///< Empty means all.
+    std::string actor{}, reason{};
+    Timestamp held_at{};
 };
 
 struct CreatorRow {
@@ -49,11 +49,11 @@ struct CreatorRow {
 /// a forget replaces the references here by these digests.
 struct PayeeChange {
     AccountNumber account;
-    CreatorId creator;
-    Timestamp changed_at;
-    std::string command_id;
-    std::string old_payee, new_payee;  ///< May be empty.
-    std::string actor, reason;
+    CreatorId creator{};
+    Timestamp changed_at{};
+    std::string command_id{};
+    std::string old_payee{}, new_payee{};  ///< May be empty.
+    std::string actor{}, reason{};
 };
 
 /// A new name of a creator. Imports accept both names.
@@ -65,9 +65,9 @@ struct CreatorAlias {
 
 struct Period {
     AccountNumber account;
-    Timestamp until;  ///< The first instant of a month.
-    Timestamp closed_at;
-    std::string closed_by, command_id;
+    Timestamp until{};  ///< The first instant of a month.
+    Timestamp closed_at{};
+    std::string closed_by{}, command_id{};
 };
 
 /// Sums of one closed period: the entries with an accounting date from the end of the period before
@@ -75,12 +75,12 @@ struct Period {
 struct PeriodSum {
     AccountNumber account;
     Timestamp until;
-    CreatorId creator;
-    ProgramId program;
-    Currency currency;
-    Decimal opening_owed, opening_in_payout, opening_paid;
-    std::string reasons;  ///< `ACCRUAL=10.00 REFUND=-4.00`, in the order of JournalReason.
-    Decimal closing_owed, closing_in_payout, closing_paid;
+    CreatorId creator{};
+    ProgramId program{};
+    Currency currency{};
+    Decimal opening_owed{}, opening_in_payout{}, opening_paid{};
+    std::string reasons{};  ///< `ACCRUAL=10.00 REFUND=-4.00`, in the order of JournalReason.
+    Decimal closing_owed{}, closing_in_payout{}, closing_paid{};
     std::uint64_t entries = 0;
     Digest256 digest{};  ///< Digest of the entries, in the order of a statement.
 };
@@ -89,31 +89,31 @@ struct PeriodSum {
 struct TierVolume {
     AccountNumber account;
     ProgramId program;
-    CreatorId creator;
+    CreatorId creator{};
     std::uint32_t month = 0;  ///< 202601.
-    Currency currency;
-    Decimal amount;
+    Currency currency{};
+    Decimal amount{};
 };
 
 /// The orders of a creator in a program whose tiers apply to the month: key only (M4).
 struct TierOrder {
     AccountNumber account;
     ProgramId program;
-    CreatorId creator;
+    CreatorId creator{};
     std::uint32_t month = 0;  ///< 202601.
-    Timestamp ordered_at;
-    ShopNumber shop;
-    OrderId order_id;
+    Timestamp ordered_at{};
+    ShopNumber shop{};
+    OrderId order_id{};
     friend bool operator==(const TierOrder&, const TierOrder&) = default;
 };
 
 /// Orders of a customer of a shop: key only (M1, `customer`).
 struct CustomerOrder {
     AccountNumber account;
-    ShopNumber shop;
+    ShopNumber shop{};
     Digest256 customer{};
-    Timestamp ordered_at;
-    OrderId order_id;
+    Timestamp ordered_at{};
+    OrderId order_id{};
 };
 
 /// From when on orders of a shop are covered by a program: as the apply that added it said (A2).
@@ -126,10 +126,10 @@ struct ProgramShop {
 /// A forget that some node has not performed yet (F2). Wiped when all have.
 struct ForgetTask {
     std::string command_id;
-    AccountNumber account;
-    ShopNumber shop;
-    std::string secret;   ///< R, drawn by the command.
-    std::string digests;  ///< Digests that are replaced.
+    AccountNumber account{};
+    ShopNumber shop{};
+    std::string secret{};   ///< R, drawn by the command.
+    std::string digests{};  ///< Digests that are replaced.
 };
 struct ForgetDone {
     std::string command_id;
@@ -163,12 +163,12 @@ struct ProgramHead {
 struct ProgramVersion {
     ProgramId program;
     std::uint32_t version = 0;
-    AccountNumber account;
-    AccountId account_id;
-    SequenceNumber applied_by;
-    Timestamp applied_at;
-    Timestamp first_effective_from;
-    std::string json;  ///< As encode_program() writes it.
+    AccountNumber account{};
+    AccountId account_id{};
+    SequenceNumber applied_by{};
+    Timestamp applied_at{};
+    Timestamp first_effective_from{};
+    std::string json{};  ///< As encode_program() writes it.
 };
 
 }  // namespace sluice

@@ -28,12 +28,12 @@ enum class CommandOutcome : std::uint8_t {
 struct CommandRow {
     SequenceNumber seq;
     Topic topic = Topic::kProgramApply;
-    std::string command_id;
-    std::string actor;
-    Timestamp received_at;
+    std::string command_id{};
+    std::string actor{};
+    Timestamp received_at{};
     CommandOutcome outcome = CommandOutcome::kDone;
-    std::string result;         ///< One line for the person who ran it; no customer data.
-    std::string first_command;  ///< Its key was used before: the command whose result this is.
+    std::string result{};         ///< One line for the person who ran it; no customer data.
+    std::string first_command{};  ///< Its key was used before: the command whose result this is.
 };
 
 /// The seal of a command that the queue had, whatever became of it. It names the command whose
@@ -47,9 +47,9 @@ struct UsedSeal {
 struct SignedApproval {
     AccountNumber account;
     std::string command_id;  ///< The approval's own id.
-    std::string subject;     ///< The approved command, payout or payout run.
-    std::string approver, ssh_key;
-    std::string statement, signature;  ///< As they were signed; armored.
+    std::string subject{};   ///< The approved command, payout or payout run.
+    std::string approver{}, ssh_key{};
+    std::string statement{}, signature{};  ///< As they were signed; armored.
 };
 
 /// An idempotency key that was used. Valid per account, for ever.
@@ -66,21 +66,21 @@ struct CommandKey {
 /// of a credit, an opening balance or a write-off.
 struct MoneyCommand {
     std::string command_id;  ///< Or posting_id(), for a row of an import.
-    AccountNumber account;
+    AccountNumber account{};
     Topic topic = Topic::kAdjust;  ///< kAdjust, kCredit, kReverse, kOpeningImport, kWriteOff.
-    ShopNumber shop;               ///< 0 for a credit that names no order.
-    ShopId shop_id;
-    OrderId order_id;
-    ProgramId program;
-    CreatorId creator;
-    Currency currency;
-    Decimal amount;
-    std::string reversed_by;  ///< Command id, or empty if it is not reversed.
-    std::string reverses;     ///< kReverse: the command that it reversed.
+    ShopNumber shop{};             ///< 0 for a credit that names no order.
+    ShopId shop_id{};
+    OrderId order_id{};
+    ProgramId program{};
+    CreatorId creator{};
+    Currency currency{};
+    Decimal amount{};
+    std::string reversed_by{};  ///< Command id, or empty if it is not reversed.
+    std::string reverses{};     ///< kReverse: the command that it reversed.
     // An amount without an order:
-    Timestamp sale_at;
-    Decimal accrued, allocated;
-    Timestamp last_posted;
+    Timestamp sale_at{};
+    Decimal accrued{}, allocated{};
+    Timestamp last_posted{};
     std::uint64_t first_entry = 0;
     std::uint32_t active_items = 0;  ///< Items in active payouts. With one the credit is cleared.
 
@@ -113,22 +113,22 @@ enum class ApprovalState : std::uint8_t { kPending = 1, kApproved = 2, kWithdraw
 
 /// A command that needs, or needed, another actor.
 struct PendingApproval {
-    AccountNumber account;
-    std::string command_id;
+    AccountNumber account{};
+    std::string command_id{};
     Topic topic = Topic::kAdjust;
-    ShopNumber shop;
-    ShopId shop_id;
-    std::string body;  ///< As in the queue. Empty after a forget of a creator that it named.
-    std::string actor, reason;
-    Timestamp received_at;
-    std::optional<Currency> currency;
-    Decimal amount;
-    ProgramId program;  ///< The live position that an `adjust` was about.
-    CreatorId creator;
+    ShopNumber shop{};
+    ShopId shop_id{};
+    std::string body{};  ///< As in the queue. Empty after a forget of a creator that it named.
+    std::string actor{}, reason{};
+    Timestamp received_at{};
+    std::optional<Currency> currency{};
+    Decimal amount{};
+    ProgramId program{};  ///< The live position that an `adjust` was about.
+    CreatorId creator{};
     ApprovalState state = ApprovalState::kPending;
-    std::string ended_by;
-    std::optional<Timestamp> ended_at;
-    std::string node;         ///< UUID in the memo entry PENDING, which proves the command,
+    std::string ended_by{};
+    std::optional<Timestamp> ended_at{};
+    std::string node{};       ///< UUID in the memo entry PENDING, which proves the command,
     std::uint64_t entry = 0;  ///< and its number.
 };
 

@@ -82,7 +82,7 @@ enum class WorkKind : std::uint8_t {
     kCollect = 2,    ///< Keys with a click or code: their waiting orders become WorkOrder rows.
     kTryOrders = 3,  ///< WorkOrder rows of this number are tried, in their order.
     kDetach = 4,     ///< `detach --cause`: the attributed orders of `subject` are detached.
-    kRetry = 5,      ///< Likewise, and then tried under A1.
+    kRetry = 5,      ///< `detach --retry`: they are detached, and then tried under A1.
     kForget = 6,     ///< WorkOrder rows: their ids become the pseudonyms of the forget `subject`.
     kTiers = 7,      ///< Orders of a creator's month get the tier of its volume (M4).
 };
@@ -116,17 +116,17 @@ struct WorkOrder {
 /// An input that could not be applied.
 struct DeadLetter {
     SequenceNumber seq;
-    std::optional<Topic> topic;  ///< No value if the record itself is unreadable.
-    AccountNumber account;
-    ShopNumber shop;
-    std::string account_id, shop_id;
-    Timestamp received_at;
-    std::string reason;
+    std::optional<Topic> topic{};  ///< No value if the record itself is unreadable.
+    AccountNumber account{};
+    ShopNumber shop{};
+    std::string account_id{}, shop_id{};
+    Timestamp received_at{};
+    std::string reason{};
     std::uint32_t attempts = 1;
-    std::string record;     ///< As it came from the queue.
-    std::string bulk_body;  ///< The body, if it was stored outside the queue.
+    std::string record{};     ///< As it came from the queue.
+    std::string bulk_body{};  ///< The body, if it was stored outside the queue.
     /// SHA-256 of the body as it was sent, once a forgotten customer's data was taken out of it.
-    std::optional<Digest256> body_sha256;
+    std::optional<Digest256> body_sha256{};
 };
 
 }  // namespace sluice

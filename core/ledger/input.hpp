@@ -15,10 +15,10 @@ namespace sluice {
 /// forget's shop, devices those of its account.
 struct ForgetFound {
     /// The person's orders. Their bodies keep only the fields that the ledger reads.
-    std::set<OrderId> orders;
-    std::set<Digest256> customers;   ///< Customer ids that these orders stated, in any version.
-    std::set<Digest256> devices;     ///< Device ids that these orders stated.
-    std::set<CreatorId> creators{};  ///< Every id that a forgotten creator had.
+    std::set<OrderId> orders{};
+    std::set<Digest256> customers{};  ///< Customer ids that these orders stated, in any version.
+    std::set<Digest256> devices{};    ///< Device ids that these orders stated.
+    std::set<CreatorId> creators{};   ///< Every id that a forgotten creator had.
     friend bool operator==(const ForgetFound&, const ForgetFound&) = default;
 
     /// Returns true if something in `other` was new.

@@ -5,7 +5,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,8 +82,8 @@ enum class LedgerAccount : std::uint8_t {
 /// A posting (never 0) or a memo entry (no currency, amount 0).
 struct JournalEntry {
     LineItemId line;  ///< May be empty. In a memo entry: its object (docs/record-format.md).
-    Currency currency;
-    Decimal amount;
+    Currency currency{};
+    Decimal amount{};
     JournalReason reason = JournalReason::kAccrual;
     std::uint64_t refers_to = 0;  ///< The entry that a late one corrects (S1), or 0.
 };
@@ -92,20 +91,20 @@ struct JournalEntry {
 /// Entries of one input that have these fields in common: numbers first_entry, first_entry + 1 ...
 /// Dense per node, so a node's journal is one sequence. Never changed once written.
 struct JournalGroup {
-    std::string node;  ///< UUID of the queue whose input wrote it.
+    std::string node{};  ///< UUID of the queue whose input wrote it.
     std::uint64_t first_entry = 0;
     SequenceNumber event_seq;
     std::string command_id;  ///< Empty for an order event.
     AccountNumber account;
-    ShopNumber shop;    ///< 0 if there is none.
-    OrderId order_id;   ///< May be empty.
-    ProgramId program;  ///< Empty in memo entries.
-    CreatorId creator;  ///< Empty in memo entries.
-    std::string payout_id;
-    Timestamp recorded_at;              ///< Receipt.
-    Timestamp accounting_date;          ///< When statements show it (S1).
-    std::string note, actor;            ///< The reason and the actor of a command.
-    std::vector<JournalEntry> entries;  ///< Postings, then memo entries.
+    ShopNumber shop{};    ///< 0 if there is none.
+    OrderId order_id{};   ///< May be empty.
+    ProgramId program{};  ///< Empty in memo entries.
+    CreatorId creator{};  ///< Empty in memo entries.
+    std::string payout_id{};
+    Timestamp recorded_at;                ///< Receipt.
+    Timestamp accounting_date;            ///< When statements show it (S1).
+    std::string note, actor;              ///< The reason and the actor of a command.
+    std::vector<JournalEntry> entries{};  ///< Postings, then memo entries.
     Digest256 hash{};  ///< Chain of the account and node after the last of `entries`.
     /// Place of the last entry in that chain: its change number. No hash covers it.
     std::uint64_t last_change = 0;
@@ -116,9 +115,9 @@ struct JournalGroup {
 
 struct BalanceKey {
     AccountNumber account;
-    ProgramId program;
-    CreatorId creator;
-    Currency currency;
+    ProgramId program{};
+    CreatorId creator{};
+    Currency currency{};
     friend auto operator<=>(const BalanceKey&, const BalanceKey&) = default;
 };
 

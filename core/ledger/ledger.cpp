@@ -35,9 +35,8 @@ ProgramRow decoded(const ProgramVersion& row) {
     std::optional<Program> program = decode_program(row.json);
     if (!program || !validate(*program) || program->id != row.program ||
         program->account != row.account) {
-        throw LedgerFailure({ErrorCode::kCorrupt, "ledger: program " + row.program.str() +
-                                                      ", version " + std::to_string(row.version) +
-                                                      ", is damaged"});
+        throw LedgerFailure(corrupt("ledger: program " + row.program.str() + ", version " +
+                                    std::to_string(row.version) + ", is damaged"));
     }
     return {*std::move(program),      row.version, row.applied_by, row.applied_at,
             row.first_effective_from, std::nullopt};
@@ -46,9 +45,8 @@ ProgramRow decoded(const ProgramVersion& row) {
 ProgramRow current_of(LedgerReader& ledger, const ProgramHead& head) {
     std::optional<ProgramRow> row = ledger.program_version(head.program, head.version);
     if (!row) {
-        throw LedgerFailure({ErrorCode::kCorrupt, "ledger: program " + head.program.str() +
-                                                      " has no version " +
-                                                      std::to_string(head.version)});
+        throw LedgerFailure(corrupt("ledger: program " + head.program.str() + " has no version " +
+                                    std::to_string(head.version)));
     }
     row->opening_at = head.opening_at;
     return *std::move(row);
@@ -58,14 +56,10 @@ ProgramRow current_of(LedgerReader& ledger, const ProgramHead& head) {
 class RowsInMemory final : public ClearedRows {
 public:
     void add(std::string key, const OpenAmount& row) { rows_.emplace_back(std::move(key), row); }
-    void sort() {
-        std::sort(rows_.begin(), rows_.end(),
-                  [](const auto& a, const auto& b) { return a.first < b.first; });
-    }
+    void sort() { std::ranges::sort(rows_, {}, &std::pair<std::string, OpenAmount>::first); }
 
     void visit(const Visitor<OpenAmount>& visit) override {
-        (void)std::all_of(rows_.begin(), rows_.end(),
-                          [&visit](const auto& row) { return visit(row.second); });
+        (void)std::ranges::all_of(rows_, [&visit](const auto& row) { return visit(row.second); });
     }
 
 private:
@@ -80,7 +74,6 @@ std::vector<ProgramRow> LedgerReader::programs(AccountNumber account) {
         if (head.account == account) {
             rows.push_back(current_of(*this, head));
         }
-        return true;
     });
     return rows;
 }
@@ -92,9 +85,7 @@ std::optional<ProgramRow> LedgerReader::program(const ProgramId& program) {
 
 std::optional<ProgramRow> LedgerReader::program_version(const ProgramId& program,
                                                         std::uint32_t version) {
-    ProgramVersion row;
-    row.program = program;
-    row.version = version;
+    ProgramVersion row{.program = program, .version = version};
     return load(row) ? std::optional(decoded(row)) : std::nullopt;
 }
 
@@ -109,30 +100,20 @@ std::optional<RefundOwner> LedgerReader::refund_owner(AccountNumber account, Sho
 }
 
 std::optional<Anomaly> LedgerReader::anomaly(const OrderKey& key, AnomalyKind kind) {
-    Anomaly row;
-    row.order = key;
-    row.kind = kind;
+    Anomaly row{.order = key, .kind = kind};
     return find(*this, std::move(row));
 }
 
 std::vector<CodeRow> LedgerReader::code_owners(AccountNumber account, const Digest256& code) {
     std::vector<CodeRow> owners;
-    CodeRow first;
-    first.account = account;
-    first.digest = code;
-    scan(first, {2, 2}, [&owners](const CodeRow& row) {
-        owners.push_back(row);
-        return true;
-    });
+    scan(CodeRow{.account = account, .digest = code}, {2, 2},
+         [&owners](const CodeRow& row) { owners.push_back(row); });
     return owners;
 }
 
 std::optional<Membership> LedgerReader::membership(AccountNumber account, const ProgramId& program,
                                                    const CreatorId& creator) {
-    Membership row;
-    row.account = account;
-    row.program = program;
-    row.creator = creator;
+    Membership row{.account = account, .program = program, .creator = creator};
     return find(*this, std::move(row));
 }
 
@@ -141,8 +122,7 @@ bool LedgerReader::is_of_credit(const JournalGroup& group) {
     if (reason != JournalReason::kReversal) {
         return is_credit(reason);
     }
-    MoneyCommand row;
-    row.command_id = group.command_id;
+    MoneyCommand row{.command_id = group.command_id};
     if (!load(row)) {
         return false;
     }
@@ -155,14 +135,12 @@ std::optional<ShopRow> LedgerReader::shop(ShopNumber shop) {
 }
 
 std::optional<CommandRow> LedgerReader::command(SequenceNumber seq) {
-    CommandRow row;
-    row.seq = seq;
+    CommandRow row{.seq = seq};
     return find(*this, std::move(row));
 }
 
 std::optional<DeadLetter> LedgerReader::dead_letter(SequenceNumber seq) {
-    DeadLetter letter;
-    letter.seq = seq;
+    DeadLetter letter{.seq = seq};
     return find(*this, std::move(letter));
 }
 
@@ -180,16 +158,12 @@ void LedgerReader::scan_anomalies(AccountNumber account, ShopNumber shop,
 
 void LedgerReader::scan_memberships(AccountNumber account, const ProgramId& program,
                                     const Visitor<Membership>& visit) {
-    Membership first;
-    first.account = account;
-    first.program = program;
-    scan(first, {2, 2}, visit);
+    scan(Membership{.account = account, .program = program}, {2, 2}, visit);
 }
 
 void LedgerReader::scan_codes(AccountNumber account, const ProgramId& program,
                               const Visitor<CodeRow>& visit) {
-    CodeRow first;
-    first.account = account;
+    const CodeRow first{.account = account};
     scan(first, {1, 1}, [&](const CodeRow& row) { return row.program != program || visit(row); });
 }
 
@@ -213,8 +187,7 @@ std::vector<WaitingOrder> LedgerReader::waiting_orders(const WaitKey& key,
         return row.ordered_at == after->ordered_at && row.shop == after->shop &&
                row.order_id == after->order_id;
     };
-    WaitingOrder first;
-    first.key = key;
+    WaitingOrder first{.key = key};
     scan(after.value_or(first), {3, after ? 6U : 3U}, [&](const WaitingOrder& row) {
         if (!after || !is_after(row)) {
             orders.push_back(row);
@@ -225,23 +198,18 @@ std::vector<WaitingOrder> LedgerReader::waiting_orders(const WaitKey& key,
 }
 
 std::optional<WaitKey> LedgerReader::next_waiting(const WaitKey& from) {
-    WaitingOrder first;
-    first.key = from;
+    WaitingOrder first{.key = from};
     const auto row = first_of(*this, first, {2, 3});
     return row ? std::optional(row->key) : std::nullopt;
 }
 
 std::optional<WaitKey> LedgerReader::next_source(const WaitKey& from) {
     if (from.kind == WaitKind::kAnon) {
-        Click first;
-        first.account = from.account;
-        first.anon = from.digest;
+        Click first{.account = from.account, .anon = from.digest};
         const auto row = first_of(*this, first, {1, 2});
         return row ? std::optional(WaitKey{from.account, from.kind, row->anon}) : std::nullopt;
     }
-    CodeRow first;
-    first.account = from.account;
-    first.digest = from.digest;
+    CodeRow first{.account = from.account, .digest = from.digest};
     const auto row = first_of(*this, first, {1, 2});
     return row ? std::optional(WaitKey{from.account, from.kind, row->digest}) : std::nullopt;
 }
@@ -297,10 +265,7 @@ void LedgerTxn::note_batch(const BatchStep& step) {
 
 std::optional<AppliedBatch> LedgerReader::latest_batch() {
     std::optional<AppliedBatch> latest;
-    scan(AppliedBatch{}, {}, [&latest](const AppliedBatch& row) {
-        latest = row;
-        return true;
-    });
+    scan(AppliedBatch{}, {}, [&latest](const AppliedBatch& row) { latest = row; });
     return latest;
 }
 
@@ -316,8 +281,8 @@ ShopId LedgerReader::shop_id(ShopNumber number) {
     }
     const std::optional<ShopRow> row = shop(number);
     if (!row) {
-        throw LedgerFailure({ErrorCode::kCorrupt,
-                             "ledger: there is no shop number " + std::to_string(number.value)});
+        throw LedgerFailure(
+            corrupt("ledger: there is no shop number " + std::to_string(number.value)));
     }
     return row->shop_id;
 }
@@ -338,10 +303,7 @@ void LedgerReader::scan_cleared(
     std::map<ShopNumber, ShopId> shops;
     for (const ClearedOf& of : programs) {
         for (const bool cleared : {true, false}) {
-            OpenAmount first;
-            first.account = account;
-            first.program = of.program;
-            first.cleared = cleared;
+            const OpenAmount first{.account = account, .program = of.program, .cleared = cleared};
             scan(first, {3, 3}, [&](const OpenAmount& row) {
                 if (!cleared && row.sold_at > of.sold_until) {
                     return false;

@@ -20,30 +20,12 @@
 #include "core/ledger/failure.hpp"
 #include "core/ledger/head.hpp"
 #include "core/ledger/input.hpp"
+#include "core/ledger/payout_rows.hpp"
 #include "core/ledger/rows.hpp"
 #include "core/ledger/table.hpp"
 #include "core/values/ids.hpp"
-#include "core/values/interface.hpp"
 
 namespace sluice {
-
-/// Which open amounts of a program have cleared: those that an active item cleared, and those sold
-/// at or before `sold_until`.
-struct ClearedOf {
-    ProgramId program;
-    Timestamp sold_until;
-};
-
-/// Open amounts that a payout close may take from: see LedgerReader::cleared(). Sorted as
-/// cleared_key() says. One thread at a time.
-class ClearedRows : public Interface {
-public:
-    /// Visits the rows, from the first one at each call, until `visit` returns false. `visit` may
-    /// read and write the ledger.
-    virtual void visit(const Visitor<OpenAmount>& visit) = 0;
-};
-/// Returns creator, currency, program, shop id (empty for a credit) and order id as a sort key.
-[[nodiscard]] std::string cleared_key(const OpenAmount& row, std::string_view shop_id);
 
 /// Reads of one consistent state.
 class LedgerReader : public Interface {
@@ -61,6 +43,20 @@ public:
     void scan(const Row& first, KeyRange range, const std::type_identity_t<Visitor<Row>>& visit) {
         scan_rows(first, range, [&visit](RowView row) { return visit(row.as<Row>()); });
     }
+    /// Returns the rows that scan() visits and for which `fits`, if given, returns true. Requires:
+    /// they fit in memory.
+    template <Described Row>
+    [[nodiscard]] std::vector<Row> rows(
+        const Row& first, KeyRange range,
+        const std::type_identity_t<std::function<bool(const Row&)>>& fits = {}) {
+        std::vector<Row> found;
+        scan(first, range, [&](const Row& row) {
+            if (!fits || fits(row)) {
+                found.push_back(row);
+            }
+        });
+        return found;
+    }
 
     // -- Point reads, on the path of every event ----------------------------------------------
     /// Reuses the buffers of `state`. Returns false if there is no such order; `state` is then
@@ -68,7 +64,7 @@ public:
     [[nodiscard]] virtual bool load_order(const OrderKey& key, OrderState& state) = 0;
     /// Hints that these orders are loaded next. A ledger behind a network fetches them together.
     virtual void expect_orders(std::span<const OrderKey> keys) { static_cast<void>(keys); }
-    /// Likewise for order_journal(). Holds until the next call.
+    /// Hints that order_journal() is asked for these orders next, until this is called again.
     virtual void expect_journals(std::span<const OrderKey> keys) { static_cast<void>(keys); }
     /// Returns whether an event beyond kEventsInlineMax has this topic and digest.
     [[nodiscard]] virtual bool has_event(const OrderKey& key, Topic topic,
@@ -170,7 +166,7 @@ public:
                                                            std::size_t max);
     /// Returns the first key from `from` on, of the same account and kind, that an order waits for.
     [[nodiscard]] std::optional<WaitKey> next_waiting(const WaitKey& from);
-    /// Likewise, the first key that has a click (kAnon) or an owner (kCode).
+    /// Returns the first key of its account and kind, from `from` on, that has a click or an owner.
     [[nodiscard]] std::optional<WaitKey> next_source(const WaitKey& from);
 
 protected:
@@ -192,6 +188,12 @@ public:
     template <Described Row>
     void erase(const Row& row) {
         erase_row(row);
+    }
+    template <Described Row>
+    void erase_all(const Row& first, KeyRange range) {
+        for (const Row& row : rows(first, range)) {
+            erase(row);
+        }
     }
 
     /// Adds the row's numbers and amounts to the stored row of its key, which is erased if it then

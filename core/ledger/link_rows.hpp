@@ -21,19 +21,19 @@ enum class LinkState : std::uint8_t {
 /// An id has one meaning in a ledger, whatever the account. Program and creator never change.
 struct LinkRow {
     LinkId link;
-    AccountNumber account;
-    ProgramId program;
-    CreatorId creator;        ///< First id.
-    std::string destination;  ///< As parse_destination() accepts it.
-    bool deep = false;        ///< Path and query behind the id go to the destination.
+    AccountNumber account{};
+    ProgramId program{};
+    CreatorId creator{};        ///< First id.
+    std::string destination{};  ///< As parse_destination() accepts it.
+    bool deep = false;          ///< Path and query behind the id go to the destination.
     LinkState state = LinkState::kActive;
-    Timestamp created_at;
+    Timestamp created_at{};
 };
 
 struct LinkByCreator {
     AccountNumber account;
     CreatorId creator;
-    LinkId link;
+    LinkId link{};
 };
 
 /// One row: how often links changed, by whichever node, and how many are not removed.

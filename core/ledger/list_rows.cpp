@@ -7,7 +7,6 @@
 #include "core/ledger/description.hpp"
 #include "core/ledger/link_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
-#include "core/ledger/rows.hpp"
 
 namespace sluice {
 

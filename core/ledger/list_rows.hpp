@@ -20,18 +20,18 @@ namespace sluice {
 
 struct OrderByTime {
     AccountNumber account;
-    Timestamp ordered_at;
-    ShopNumber shop;
-    OrderId order_id;
+    Timestamp ordered_at{};
+    ShopNumber shop{};
+    OrderId order_id{};
 };
 
 /// An order by the creator of its live position.
 struct OrderByCreator {
     AccountNumber account;
     CreatorId creator;
-    Timestamp ordered_at;
-    ShopNumber shop;
-    OrderId order_id;
+    Timestamp ordered_at{};
+    ShopNumber shop{};
+    OrderId order_id{};
 };
 
 /// Returns the number by which orders are listed under a code: the first 63 bits of its digest, so
@@ -47,9 +47,9 @@ struct OrderByCreator {
 struct OrderByCode {
     AccountNumber account;
     std::uint64_t code = 0;  ///< As code_number() returns it.
-    Timestamp ordered_at;
-    ShopNumber shop;
-    OrderId order_id;
+    Timestamp ordered_at{};
+    ShopNumber shop{};
+    OrderId order_id{};
 };
 
 /// An order by one of its numbers, the confirmation number among them.
@@ -102,11 +102,11 @@ struct WaitingByState {
 /// A click that is deleted some time after its receipt: all but imported ones.
 struct ClickByReceipt {
     AccountNumber account;
-    Timestamp received_at;
+    Timestamp received_at{};
     Digest256 anon{};
-    ProgramId program;
-    Timestamp occurred_at;
-    CreatorId creator;
+    ProgramId program{};
+    Timestamp occurred_at{};
+    CreatorId creator{};
 };
 
 }  // namespace sluice

@@ -46,11 +46,11 @@ struct OrderLine {
 struct RefundRow {
     RefundLineItemId id;
     LineItemId line;
-    Timestamp version;         ///< The version of the event that stated it.
+    Timestamp version{};       ///< The version of the event that stated it.
     std::uint64_t stated = 0;  ///< Order of arrival among the order's statements; breaks ties.
-    Timestamp refunded_at;
-    Decimal amount;
-    Decimal tax;
+    Timestamp refunded_at{};
+    Decimal amount{};
+    Decimal tax{};
     std::uint32_t quantity = 0;
 };
 

@@ -28,9 +28,9 @@ enum class AttentionKind : std::uint8_t { kHold = 0 };
 struct Attention {
     AccountNumber account;
     AttentionKind kind = AttentionKind::kHold;
-    Timestamp since;  ///< Receipt of the command, or Anomaly::recorded_at.
-    ShopNumber shop;
-    OrderId order_id;
+    Timestamp since{};  ///< Receipt of the command, or Anomaly::recorded_at.
+    ShopNumber shop{};
+    OrderId order_id{};
 };
 
 /// The number of an account's Attention rows is `begun` - `ended`, added up over all nodes: a node
@@ -83,7 +83,7 @@ struct OrderDay {
     AccountNumber account;
     std::uint32_t day = 0;  ///< 20260131.
     std::uint32_t node = 0;
-    Decimal orders, attributed;  ///< Whole numbers.
+    Decimal orders{}, attributed{};  ///< Whole numbers.
 };
 
 /// Figures of clicks. A part may be negative, as one of OrderDay.
@@ -126,26 +126,26 @@ struct ClickMonth : ClickFigures {
 
 /// Commission of the orders of a link, by accounting date (UTC day), in the words of a statement.
 struct LinkDay {
-    Decimal earned, adjusted;
-    AccountNumber account;
+    Decimal earned{}, adjusted{};
+    AccountNumber account{};
     std::uint32_t day = 0;  ///< 20260131.
-    ProgramId program;
-    CreatorId creator;
-    LinkId link;
-    Currency currency;
+    ProgramId program{};
+    CreatorId creator{};
+    LinkId link{};
+    Currency currency{};
     std::uint32_t node = 0;
 };
 
 /// Orders of a code by the day of their sale, and their commission as in LinkDay.
 struct CodeDay {
-    Decimal orders;  ///< Attributed by this code.
-    Decimal earned, adjusted;
-    AccountNumber account;
+    Decimal orders{};  ///< Attributed by this code.
+    Decimal earned{}, adjusted{};
+    AccountNumber account{};
     std::uint32_t day = 0;  ///< 20260131.
     ProgramId program;
     CreatorId creator;
     std::string code;  ///< In lower case.
-    Currency currency;
+    Currency currency{};
     std::uint32_t node = 0;
 };
 
@@ -171,10 +171,10 @@ struct OpenHours {
     ProgramId program;
     std::uint32_t kind = 0;
     std::uint32_t span = 0;  ///< span_of() the sales.
-    CreatorId creator;
-    Currency currency;
+    CreatorId creator{};
+    Currency currency{};
     std::uint32_t node = 0;
-    std::string hours;  ///< As core/values/hour_sums.hpp says.
+    std::string hours{};  ///< As core/values/hour_sums.hpp says.
 };
 
 /// Minutes of one UTC day in which events of a shop came. Days kShopDays apart share a row, which
@@ -182,7 +182,7 @@ struct OpenHours {
 /// they came, and old days need no erasing.
 struct ShopMinutes {
     AccountNumber account;
-    ShopNumber shop;
+    ShopNumber shop{};
     std::uint32_t slot = 0;                 ///< Days since 1970, modulo kShopDays.
     std::uint32_t node = 0;                 ///< LedgerHead::number
     std::uint32_t day = 0;                  ///< 20260131.
@@ -194,7 +194,7 @@ inline constexpr std::int64_t kShopDays = 35;
 /// device id. Days share rows as in ShopMinutes.
 struct ShopDay {
     AccountNumber account;
-    ShopNumber shop;
+    ShopNumber shop{};
     std::uint32_t slot = 0;  ///< Days since 1970, modulo kShopDays.
     std::uint32_t node = 0;  ///< LedgerHead::number
     std::uint32_t day = 0;   ///< 20260131.

@@ -22,13 +22,13 @@ inline constexpr Decimal kNoFactor{1, 0};
 
 /// A frozen rate, and the rule by which it was found. `rule` is the index in that version's rules.
 struct FrozenRate {
-    Rate rate;  ///< With the factor.
+    Rate rate{};  ///< With the factor.
     BaseKind base = BaseKind::kNet;
     RuleMatch match = RuleMatch::kDefault;
     std::uint32_t program_version = 0;
     std::uint32_t rule = 0;  ///< Meaningless for kDefault and when rate.kind is kNone.
     /// The tier that gave the rate, in the file's order. No value means the rule's own rate (M4).
-    std::optional<std::uint8_t> tier;
+    std::optional<std::uint8_t> tier{};
     Decimal factor = kNoFactor;  ///< By which the rule's rate was multiplied.
     /// kPerOrder: index, in Position::frozen, of the line whose rule was the same one first; that
     /// line's amount is shared by them all (M4).
@@ -69,12 +69,12 @@ struct Candidate {
 struct Attribution {
     ProgramId program;
     CreatorId creator;
-    std::uint8_t types = 0;  ///< Bits of AttributionType that pointed to the creator.
-    SequenceNumber cause;    ///< The input that attributed: an event, or a command.
-    std::string command_id;  ///< The command's id. Empty for an event.
+    std::uint8_t types = 0;    ///< Bits of AttributionType that pointed to the creator.
+    SequenceNumber cause{};    ///< The input that attributed: an event, or a command.
+    std::string command_id{};  ///< The command's id. Empty for an event.
     Topic cause_topic = Topic::kOrderCreate;
-    Timestamp at;                       ///< Time of receipt of that input.
-    std::vector<Candidate> candidates;  ///< At most kCandidatesMax are kept, the winner first.
+    Timestamp at{};                       ///< Time of receipt of that input.
+    std::vector<Candidate> candidates{};  ///< At most kCandidatesMax are kept, the winner first.
 };
 inline constexpr std::size_t kCandidatesMax = 16;
 
@@ -82,9 +82,9 @@ inline constexpr std::size_t kCandidatesMax = 16;
 struct FrozenFacts {
     /// No value if the program had no tiers. If they apply to the month, the volume when a line got
     /// its tier last.
-    std::optional<Money> volume;
+    std::optional<Money> volume{};
     CustomerKind customer = CustomerKind::kUnknown;
-    std::string group;        ///< The creator's group in the program. May be empty.
+    std::string group{};      ///< The creator's group in the program. May be empty.
     std::vector<Money> caps;  ///< `max_per_order`, at most one per currency.
 };
 
@@ -111,14 +111,14 @@ struct PositionPayout {
 };
 
 struct Position {
-    Attribution attribution;
+    Attribution attribution{};
     FrozenFacts facts;
-    std::vector<FrozenLine> frozen;  ///< In the order of freezing.
+    std::vector<FrozenLine> frozen{};  ///< In the order of freezing.
     std::vector<LineAccrual>
-        accruals;  ///< At most one per line and currency, in the order of posting.
-    std::vector<PositionPayout> payouts;
+        accruals{};  ///< At most one per line and currency, in the order of posting.
+    std::vector<PositionPayout> payouts{};
     /// The latest accounting date of its postings. Accrued before a later instant is accrued now.
-    Timestamp last_posted;
+    Timestamp last_posted{};
 };
 
 }  // namespace sluice

@@ -27,8 +27,7 @@ void RowSums::take(const std::function<void(RowView sum)>& visit) {
     for (const auto& sum : sums_) {
         sorted.push_back(&sum);
     }
-    std::sort(sorted.begin(), sorted.end(),
-              [](const auto* a, const auto* b) { return a->first < b->first; });
+    std::ranges::sort(sorted, [](const auto* a, const auto* b) { return a->first < b->first; });
     for (const auto* sum : sorted) {
         visit(sum->second.view());
     }

@@ -5,10 +5,8 @@
 // exactly these fields; how is theirs. Everything is keyed by account and shop first.
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,17 +21,16 @@
 #include "core/values/ids.hpp"
 #include "core/values/money.hpp"
 #include "core/values/name_table.hpp"
-#include "core/values/parsed.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {
 
 /// The ids for the numbers of a shop and its account, stored with the first record of the shop.
 struct ShopRow {
-    AccountNumber account;
+    AccountNumber account{};
     ShopNumber shop;
-    AccountId account_id;
-    ShopId shop_id;
+    AccountId account_id{};
+    ShopId shop_id{};
 };
 
 /// A refund id belongs for ever to the first order and line that used it (rule R2).
@@ -93,23 +90,33 @@ inline constexpr NameTable<AnomalyKind, kAnomalyKinds - 1> kNamesOf<AnomalyKind>
 [[nodiscard]] constexpr std::uint32_t bit(AnomalyKind kind) noexcept {
     return std::uint32_t{1} << static_cast<unsigned>(kind);
 }
+/// Calls `take` with each kind that `bits` has, in the order of the kinds.
+template <class Take>
+void each_kind(std::uint32_t bits, Take take) {
+    for (unsigned number = 1; number < kAnomalyKinds; ++number) {
+        const auto kind = static_cast<AnomalyKind>(number);
+        if ((bits & bit(kind)) != 0) {
+            take(kind);
+        }
+    }
+}
 
 /// One per order and kind (H2).
 struct Anomaly {
     OrderKey order;
     AnomalyKind kind = AnomalyKind::kVersionInFuture;
-    std::string node;          ///< UUID of the queue whose input showed it first.
-    SequenceNumber first_seq;  ///< The input's sequence number, or 0 for a command.
-    Timestamp recorded_at;     ///< Receipt of the first input that showed it.
-    std::uint64_t count = 0;   ///< Events that showed it.
-    std::string message;
+    std::string node{};          ///< UUID of the queue whose input showed it first.
+    SequenceNumber first_seq{};  ///< The input's sequence number, or 0 for a command.
+    Timestamp recorded_at{};     ///< Receipt of the first input that showed it.
+    std::uint64_t count = 0;     ///< Events that showed it.
+    std::string message{};
     bool showing = true;
-    std::string acknowledged_by;  ///< Empty if it is not acknowledged.
-    std::optional<Timestamp> acknowledged_at;
+    std::string acknowledged_by{};  ///< Empty if it is not acknowledged.
+    std::optional<Timestamp> acknowledged_at{};
     /// The cause of a lasting kind when it was last judged: an amount with its currency, or an
     /// instant. Empty for the other kinds.
-    std::string value;
-    std::string acknowledged_value;  ///< The value that was last acknowledged (K6), or empty.
+    std::string value{};
+    std::string acknowledged_value{};  ///< The value that was last acknowledged (K6), or empty.
 };
 
 /// A platform deleted an order that the ledger does not know. A state of it that is not later than
@@ -117,11 +124,11 @@ struct Anomaly {
 struct DeletedOrder {
     OrderKey order;
     // The deletion, which becomes the order's first event: see EventTrace.
-    SequenceNumber seq;
+    SequenceNumber seq{};
     std::uint32_t node = 0;
-    Timestamp version;
-    Timestamp received_at;
-    Timestamp cancelled_at;
+    Timestamp version{};
+    Timestamp received_at{};
+    Timestamp cancelled_at{};
     Digest256 digest{};  ///< EventTrace::digest, then zeros.
 };
 
@@ -137,30 +144,30 @@ struct WaitKey {
 /// An order that waits for `key`, in the account of the key. Tried in this order (A2).
 struct WaitingOrder {
     WaitKey key;
-    Timestamp ordered_at;
-    ShopNumber shop;
-    OrderId order_id;
+    Timestamp ordered_at{};
+    ShopNumber shop{};
+    OrderId order_id{};
 };
 
 struct CodeRow {
-    AccountNumber account;
-    ProgramId program;
-    Digest256 digest{};    ///< SHA-256 of the code folded to lower case (ASCII).
-    Timestamp valid_from;  ///< Rows of one program and code do not overlap (A1).
-    std::string code;      ///< As first imported.
-    CreatorId creator;
-    std::optional<Timestamp> valid_until;  ///< Excluded. No value means no limit.
+    AccountNumber account{};
+    ProgramId program{};
+    Digest256 digest{};      ///< SHA-256 of the code folded to lower case (ASCII).
+    Timestamp valid_from{};  ///< Rows of one program and code do not overlap (A1).
+    std::string code{};      ///< As first imported.
+    CreatorId creator{};
+    std::optional<Timestamp> valid_until{};  ///< Excluded. No value means no limit.
 };
 
 /// A creator in a program. Removal stops new attributions; the row stays.
 struct Membership {
     AccountNumber account;
     ProgramId program;
-    CreatorId creator;
+    CreatorId creator{};
     bool removed = false;
-    SequenceNumber changed_by;
-    std::string group;         ///< May be empty.
-    Timestamp effective_from;  ///< Clicks count for orders from here on (A2).
+    SequenceNumber changed_by{};
+    std::string group{};         ///< May be empty.
+    Timestamp effective_from{};  ///< Clicks count for orders from here on (A2).
 };
 
 /// Unique by account, anon, program, occurred_at, creator. One that comes again changes nothing,
@@ -168,14 +175,14 @@ struct Membership {
 struct Click {
     AccountNumber account;
     Digest256 anon{};
-    ProgramId program;
-    Timestamp occurred_at;
-    CreatorId creator;
+    ProgramId program{};
+    Timestamp occurred_at{};
+    CreatorId creator{};
     /// Inputs of all nodes up to the one that brought it, and the row in that: at one instant the
     /// last in the log wins.
-    SequenceNumber imported;
+    SequenceNumber imported{};
     std::uint32_t imported_row = 0;
-    Timestamp effective_from;  ///< It counts for orders from here on (A2).
+    Timestamp effective_from{};  ///< It counts for orders from here on (A2).
     // As it arrived first:
     ClickSource source = ClickSource::kImport;
     LinkId link{};  ///< May be empty.
@@ -194,10 +201,10 @@ struct CatalogKey {
 
 struct CatalogRecord {
     CatalogKey key;
-    std::string json;  ///< The merged record, numbers as they were sent; one JSON object.
-    std::optional<std::string> brand;
-    std::vector<std::string> collections, tags;
-    std::vector<std::string> variant_skus;  ///< Sorted, unique.
+    std::string json{};  ///< The merged record, numbers as they were sent; one JSON object.
+    std::optional<std::string> brand{};
+    std::vector<std::string> collections{}, tags{};
+    std::vector<std::string> variant_skus{};  ///< Sorted, unique.
 };
 
 }  // namespace sluice

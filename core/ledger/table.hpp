@@ -20,6 +20,7 @@
 
 #include "core/ledger/column.hpp"
 #include "core/values/assert.hpp"
+#include "core/values/interface.hpp"
 
 namespace sluice {
 
@@ -164,28 +165,6 @@ private:
     std::unique_ptr<void, void (*)(void*)> row_;
 };
 
-/// Called for each row of a scan. Returns false to end it; a callable without a result sees every
-/// row. The row is valid during the call only.
-template <class Row>
-class Visitor {
-public:
-    template <class Visit>
-    requires(!std::same_as<Visit, Visitor> && std::invocable<Visit&, const Row&>)
-        Visitor(Visit visit) {
-        if constexpr (std::is_void_v<std::invoke_result_t<Visit&, const Row&>>) {
-            visit_ = [visit = std::move(visit)](const Row& row) mutable {
-                visit(row);
-                return true;
-            };
-        } else {
-            visit_ = std::move(visit);
-        }
-    }
-    bool operator()(const Row& row) const { return visit_(row); }
-
-private:
-    std::function<bool(const Row&)> visit_;
-};
 using RowVisitor = Visitor<RowView>;
 
 /// The rows that a scan visits, in the order of their keys. They have the first `same` key columns

@@ -127,14 +127,13 @@ bool is_named(std::string_view parameter, std::string_view name) noexcept {
 Result<Destination> parse_destination(std::string_view url) {
     constexpr std::string_view kHttps = "https://", kHttp = "http://";
     if (url.size() > kDestinationBytesMax) {
-        return Error{ErrorCode::kInvalid, "the URL: expected at most 2048 bytes"};
+        return invalid("the URL: expected at most 2048 bytes");
     }
     const std::string_view scheme = url.starts_with(kHttps) ? kHttps : kHttp;
     if (!url.starts_with(scheme)) {
         return fault_at(0, "expected https://");
     }
-    Destination parts;
-    parts.scheme = scheme.substr(0, scheme.size() - 3);
+    Destination parts{.scheme = scheme.substr(0, scheme.size() - 3)};
     const std::size_t authority_end = std::min(url.find_first_of("/?#", scheme.size()), url.size());
     Status sound = check_authority(url.substr(scheme.size(), authority_end - scheme.size()),
                                    scheme.size(), parts);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 
 #include "core/values/result.hpp"
@@ -15,11 +14,11 @@ inline constexpr std::string_view kDeviceName = "svc_anon_id";
 
 /// Views of a URL, which outlives them.
 struct Destination {
-    std::string_view scheme;    ///< `https` or `http`
-    std::string_view host;      ///< Without a port.
-    std::string_view base;      ///< Everything before query and fragment.
-    std::string_view query;     ///< Without `?`; may be empty.
-    std::string_view fragment;  ///< With `#`; may be empty.
+    std::string_view scheme;      ///< `https` or `http`
+    std::string_view host{};      ///< Without a port.
+    std::string_view base{};      ///< Everything before query and fragment.
+    std::string_view query{};     ///< Without `?`; may be empty.
+    std::string_view fragment{};  ///< With `#`; may be empty.
 
     /// Returns whether the path ends in a slash, so that nothing can follow it.
     [[nodiscard]] bool ends_in_slash() const noexcept { return base.ends_with('/'); }

@@ -91,7 +91,7 @@ private:
 };
 
 bool equals_ignoring_case(std::string_view text, std::string_view lower) noexcept {
-    return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
+    return std::ranges::equal(text, lower, [](char a, char b) {
         return (a >= 'A' && a <= 'Z' ? static_cast<char>(a | 0x20) : a) == b;
     });
 }

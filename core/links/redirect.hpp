@@ -32,10 +32,10 @@ struct LinkTarget {
 
 /// Additions to a destination.
 struct RedirectParts {
-    std::string_view rest, query;  ///< From a deep link. Requires: fits_link().
+    std::string_view rest{}, query{};  ///< From a deep link. Requires: fits_link().
     /// Name of the parameter: those of the request are left out.
     std::string_view device_name = kDeviceName;
-    std::string_view device;  ///< Or empty.
+    std::string_view device{};  ///< Or empty.
 };
 /// Returns the address: path and query of the request go behind those of the destination, and the
 /// device before its fragment. Bytes of the query that RFC 3986 does not know are encoded.

@@ -1,7 +1,6 @@
 #include "core/lists/approvals.hpp"
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <tuple>
 
@@ -18,15 +17,6 @@ namespace {
 
 constexpr std::size_t kLargest = 10;   ///< Creators that are shown one by one.
 constexpr std::size_t kListed = 1000;  ///< Payouts of a payout run that are listed.
-
-/// Returns the command's words as typed, `program apply`.
-std::string command_words(Topic topic) {
-    std::string words;
-    for (const char c : to_string(topic)) {
-        words += c == '_' ? ' ' : static_cast<char>(c - 'A' + 'a');
-    }
-    return words;
-}
 
 /// @param totals  Amounts in several currencies have no place in the row.
 Row pending_row(const PendingApproval& row, const AccountId& account,
@@ -105,7 +95,7 @@ void add_differences(const std::string& prefix, const Json& before, const Json& 
                      Json& differences) {
     for (std::size_t i = 0; i < after.names().size(); ++i) {
         const std::string& name = after.names()[i];
-        const auto known = std::find(before.names().begin(), before.names().end(), name);
+        const auto known = std::ranges::find(before.names(), name);
         const Json was =
             known == before.names().end()
                 ? Json()
@@ -119,9 +109,7 @@ void add_differences(const std::string& prefix, const Json& before, const Json& 
 
 void add_differences(const ProgramApply& command, LedgerReader& ledger, Json& differences) {
     for (const Policy& policy : command.policies) {
-        AccountSettings after;
-        after.policy = policy;
-        after.blocking = blocking_kinds(policy);
+        AccountSettings after{.policy = policy, .blocking = blocking_kinds(policy)};
         add_differences("policy.", policy_object(account_settings(ledger, policy.account)),
                         policy_object(after), differences);
     }
@@ -174,12 +162,9 @@ Json effect_of(std::vector<OpeningImport::Row> rows, const std::string& result) 
         sum += row.amount.amount;
         ++balances;
     }
-    const auto size = [](const OpeningImport::Row& row) {
-        const Decimal& amount = row.amount.amount;
-        return amount.is_negative() ? -amount : amount;
-    };
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&size](const auto& a, const auto& b) { return size(a) > size(b); });
+    std::ranges::stable_sort(rows, std::greater(), [](const OpeningImport::Row& row) {
+        return row.amount.amount.absolute();
+    });
     rows.resize(std::min(rows.size(), kLargest));
     Json sums = Json::array(), creators = Json::array();
     for (const auto& [currency, total] : totals) {
@@ -225,11 +210,9 @@ Json effect_of(const PendingApproval& row, const Command& command, const Result<
         return {{"refused", tried.error().message}};
     }
     std::vector<DryRunRow> rows = tried->rows;
-    const auto size = [](const DryRunRow& change) {
-        return change.difference.is_negative() ? -change.difference : change.difference;
-    };
-    std::sort(rows.begin(), rows.end(),
-              [&size](const DryRunRow& a, const DryRunRow& b) { return size(a) > size(b); });
+    std::ranges::sort(rows, [](const DryRunRow& a, const DryRunRow& b) {
+        return a.difference.absolute() > b.difference.absolute();
+    });
     if (auto openings = openings_of(row, command, ledger); !openings.empty()) {
         return effect_of(std::move(openings), tried->text);
     }
@@ -237,11 +220,10 @@ Json effect_of(const PendingApproval& row, const Command& command, const Result<
         return {{"result", tried->text},
                 {"totals", period_json(row.account, close->until, ledger)}};
     }
-    Json creators = Json::array();
-    for (std::size_t i = 0; i < std::min(rows.size(), kLargest); ++i) {
-        creators.push_back(difference_list().object(rows[i]));
-    }
-    return {{"result", tried->text}, {"creators", std::move(creators)}};
+    rows.resize(std::min(rows.size(), kLargest));
+    return {{"result", tried->text}, {"creators", Json::list(rows, [](const DryRunRow& change) {
+                                          return difference_list().object(change);
+                                      })}};
 }
 
 // ---- Payouts ------------------------------------------------------------------------------------
@@ -305,24 +287,25 @@ Json payout_row(const Payout& payout, AccountNumber account, Json::Member more,
 Json effect_of(const ApprovalSubject& subject, const std::vector<Payout>& all,
                AccountNumber account, LedgerReader& ledger) {
     std::vector<Payout> largest = subject.payouts;
-    std::sort(largest.begin(), largest.end(), [](const Payout& a, const Payout& b) {
+    std::ranges::sort(largest, [](const Payout& a, const Payout& b) {
         return a.amount == b.amount ? a.payout_id < b.payout_id : a.amount > b.amount;
     });
     largest.resize(std::min(largest.size(), kLargest));
-    Json creators = Json::array();
-    for (const Payout& payout : largest) {
-        creators.push_back(payout_row(payout, account, {"orders", payout.orders_count}, ledger));
-    }
     Json payouts = Json::array();
     for (std::size_t i = 0; i < std::min(all.size(), kListed); ++i) {
         payouts.push_back(payout_row(all[i], account, {"state", to_string(all[i].state)}, ledger));
     }
-    return {{"totals", totals_of(subject.payouts)},
-            {"needed_no_approval", subject.unguarded_count},
-            {"creators", std::move(creators)},
-            {"states", states_of(all)},
-            {"payouts", std::move(payouts)},
-            {"payouts_left_out", all.size() - std::min(all.size(), kListed)}};
+    return {
+        {"totals", totals_of(subject.payouts)},
+        {"needed_no_approval", subject.unguarded_count},
+        {"creators",
+         Json::list(largest,
+                    [&](const Payout& payout) {
+                        return payout_row(payout, account, {"orders", payout.orders_count}, ledger);
+                    })},
+        {"states", states_of(all)},
+        {"payouts", std::move(payouts)},
+        {"payouts_left_out", all.size() - std::min(all.size(), kListed)}};
 }
 
 Json command_object(const ShownApproval& shown, const AccountId& account, LedgerReader& ledger) {
@@ -364,7 +347,7 @@ void visit_pending(LedgerReader& ledger, AccountNumber account, const Visit& vis
             rows[i].command_id = waiting[at + i];
         }
         load_all(ledger, rows);
-        std::for_each(rows.begin(), rows.end(), visit);
+        std::ranges::for_each(rows, visit);
     }
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <vector>
 
 #include "core/apply/dry_run.hpp"
 #include "core/ledger/ledger.hpp"

@@ -7,6 +7,7 @@
 
 #include "core/journal/journal.hpp"
 #include "core/lists/report.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::lists {
 namespace {
@@ -67,14 +68,13 @@ std::vector<Balance> stored_after(LedgerReader& ledger, const CreatorNames& name
             }
             return found.size() < max;
         });
-        std::for_each(renamed.begin(), renamed.end(), add_creator);
+        std::ranges::for_each(renamed, add_creator);
     }
     std::vector<Balance> rows;
     for (auto at = found.begin(); at != found.end() && rows.size() < max; ++at) {
         rows.push_back(std::move(at->second));
     }
-    std::sort(rows.begin(), rows.end(),
-              [](const Balance& a, const Balance& b) { return a.key < b.key; });
+    std::ranges::sort(rows, [](const Balance& a, const Balance& b) { return a.key < b.key; });
     return rows;
 }
 
@@ -153,12 +153,10 @@ std::vector<Row> balances_after(LedgerReader& ledger, const BalanceListing& list
             break;
         }
     }
-    std::vector<Row> rows;
-    for (const auto& [name, balance] : balances) {
-        rows.push_back(
-            balance_list().row({listing.account_id, std::get<CreatorId>(name), balance}));
-    }
-    return rows;
+    return mapped(balances, [&listing](const auto& entry) {
+        const auto& [name, balance] = entry;
+        return balance_list().row({listing.account_id, std::get<CreatorId>(name), balance});
+    });
 }
 
 const List<BalanceOf>& balance_list() {

@@ -52,7 +52,7 @@ constexpr std::string_view kCommission = "commission.changed";
 using NodeChanges = std::vector<Change>;
 
 ChainPlace place_of(std::uint64_t change, const Digest256& hash) {
-    ChainPlace place{change, {}};
+    ChainPlace place{change};
     std::copy_n(hash.begin(), place.hash.size(), place.hash.begin());
     return place;
 }
@@ -163,8 +163,7 @@ Changes changes_after(LedgerReader& ledger, AccountNumber account, const FeedPla
             chains.emplace(chain.node, chain.head);
         }
     });
-    Changes read;
-    read.next = after;
+    Changes read{.next = after};
     for (const auto& [node, place] : after) {
         read.diverged = read.diverged || !chains.contains(node);
     }
@@ -256,7 +255,7 @@ const std::vector<std::string_view>& change_types() {
         for (const auto& [reason, type] : kPayoutTypes) {
             names.push_back(type);
         }
-        std::sort(names.begin(), names.end());
+        std::ranges::sort(names);
         names.erase(std::unique(names.begin(), names.end()), names.end());
         return names;
     }();
@@ -339,7 +338,7 @@ Json ChangeRows::trace_of(const JournalGroup& group) {
         };
         OrderState order;
         if (ledger_.load_order(key, order)) {
-            std::for_each(order.events.begin(), order.events.end(), note);
+            std::ranges::for_each(order.events, note);
             if (order.events_count > order.events.size()) {
                 ledger_.scan_events(key, note);
             }

@@ -38,7 +38,7 @@ struct Change {
 };
 
 struct Changes {
-    std::vector<Change> changes;
+    std::vector<Change> changes{};
     FeedPlace next;
     bool more = false;          ///< There are further ones.
     std::uint64_t entries = 0;  ///< The account's chains have so many.

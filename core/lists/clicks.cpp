@@ -7,7 +7,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/ledger/overview_rows.hpp"
 #include "core/lists/names.hpp"
 #include "core/lists/overview.hpp"
 
@@ -121,9 +120,7 @@ private:
     }
 
     void read_amounts() {
-        LinkDay begin;
-        begin.account = listing_.account;
-        begin.day = first_day_;
+        const LinkDay begin{.account = listing_.account, .day = first_day_};
         ledger_.scan(begin, {1, 2}, [&](const LinkDay& row) {
             if (row.day > last_day_) {
                 return false;

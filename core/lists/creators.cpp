@@ -8,6 +8,7 @@
 #include "core/ledger/command_rows.hpp"
 #include "core/lists/report.hpp"
 #include "core/rules/account.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::lists {
 
@@ -75,11 +76,9 @@ public:
     }
 
     [[nodiscard]] MemberRow member(const ProgramRow& program, const Membership& row) const {
-        const auto found = profiles_.find(row.creator);
-        const CreatorRow profile = found == profiles_.end() ? CreatorRow{} : found->second;
+        const CreatorRow profile = value_or(profiles_, row.creator);
         const CreatorId& shown = profile.shown_as.empty() ? row.creator : profile.shown_as;
-        const auto amounts = earned_.find(row.creator);
-        EarnedAmounts earned = amounts == earned_.end() ? EarnedAmounts() : amounts->second;
+        EarnedAmounts earned = value_or(earned_, row.creator);
         Row cells = creator_list().row(
             {program.program.account_id, shown, row, profile, codes_.at(row.creator), earned});
         return {{row.program, row.creator}, std::move(cells), std::move(earned)};
@@ -113,10 +112,9 @@ private:
 void add_members(LedgerReader& ledger, const ProgramRow& program,
                  const std::optional<CreatorId>& after, std::size_t max, Timestamp now,
                  std::vector<MemberRow>& members) {
-    Membership first;
-    first.account = program.program.account;
-    first.program = program.program.id;
-    first.creator = after.value_or(CreatorId());
+    const Membership first{.account = program.program.account,
+                           .program = program.program.id,
+                           .creator = after.value_or(CreatorId())};
     std::vector<Membership> rows;
     ledger.scan(first, {2, after ? 3U : 2U}, [&](const Membership& row) {
         if (!after || row.creator != *after) {
@@ -143,12 +141,9 @@ std::vector<Currency> currencies_of(const std::vector<MemberRow>& members) {
             sums[currency] += months.this_month;
         }
     }
-    std::vector<Currency> currencies;
-    for (const auto& [currency, sum] : sums) {
-        currencies.push_back(currency);
-    }
-    std::stable_sort(currencies.begin(), currencies.end(),
-                     [&sums](Currency a, Currency b) { return sums.at(b) < sums.at(a); });
+    std::vector<Currency> currencies = mapped(sums, [](const auto& sum) { return sum.first; });
+    std::ranges::stable_sort(currencies,
+                             [&sums](Currency a, Currency b) { return sums.at(b) < sums.at(a); });
     return currencies;
 }
 
@@ -157,10 +152,9 @@ std::vector<Currency> currencies_of(const std::vector<MemberRow>& members) {
 void sort_by_earned(std::vector<MemberRow>& members) {
     const std::vector<Currency> currencies = currencies_of(members);
     const auto this_month = [](const MemberRow& member, Currency currency) {
-        const auto found = member.earned.find(currency);
-        return found == member.earned.end() ? Decimal() : found->second.this_month;
+        return value_or(member.earned, currency).this_month;
     };
-    std::stable_sort(members.begin(), members.end(), [&](const MemberRow& a, const MemberRow& b) {
+    std::ranges::stable_sort(members, [&](const MemberRow& a, const MemberRow& b) {
         for (const Currency currency : currencies) {
             const Decimal of_a = this_month(a, currency);
             const Decimal of_b = this_month(b, currency);
@@ -226,10 +220,7 @@ Json aliases_of(LedgerReader& ledger, AccountNumber account, const CreatorId& cr
 
 Json holds_of(LedgerReader& ledger, AccountNumber account, const CreatorId& creator) {
     Json holds = Json::array();
-    CreatorHold first;
-    first.account = account;
-    first.creator = creator;
-    ledger.scan(first, {2, 2},
+    ledger.scan(CreatorHold{.account = account, .creator = creator}, {2, 2},
                 [&holds](const CreatorHold& row) { holds.push_back(own_hold_list().object(row)); });
     return holds;
 }
@@ -238,15 +229,10 @@ Json holds_of(LedgerReader& ledger, AccountNumber account, const CreatorId& crea
 
 void list_held_creators(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                         const std::optional<CreatorId>& creator, RowOutput& out) {
-    std::vector<CreatorHold> holds;
-    CreatorHold first;
-    first.account = account;
-    ledger.scan(first, {1, 1}, [&](const CreatorHold& hold) {
-        if (!creator || hold.creator == *creator) {
-            holds.push_back(hold);
-        }
-    });
-    for (const CreatorHold& hold : holds) {
+    const auto is_of = [&](const CreatorHold& hold) {
+        return !creator || hold.creator == *creator;
+    };
+    for (const CreatorHold& hold : ledger.rows(CreatorHold{.account = account}, {1, 1}, is_of)) {
         out.add(hold_list().row({account_id,
                                  {},
                                  {},
@@ -285,12 +271,9 @@ Row held_order_row(LedgerReader& ledger, const ShopRow& shop, const OrderState& 
 void list_held_orders(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                       const std::optional<CreatorId>& creator, RowOutput& out) {
     std::map<ShopNumber, std::set<OrderId>> held;
-    Attention first;
-    first.account = account;
-    ledger.scan(first, {2, 2},
+    ledger.scan(Attention{.account = account}, {2, 2},
                 [&held](const Attention& row) { held[row.shop].insert(row.order_id); });
-    ReportFilter filter;
-    filter.account = account_id;
+    ReportFilter filter{.account = account_id};
     OrderState order;
     for (const ShopRow& shop : shops_of(ledger, filter)) {
         for (const OrderId& id : held[shop.shop]) {
@@ -308,9 +291,7 @@ void list_held_orders(LedgerReader& ledger, AccountNumber account, const Account
 
 /// Returns the actor who approved the command, or an empty text.
 std::string approver_of(LedgerReader& ledger, const PayeeChange& change) {
-    PendingApproval row;
-    row.account = change.account;
-    row.command_id = change.command_id;
+    PendingApproval row{.account = change.account, .command_id = change.command_id};
     return ledger.load(row) && row.state == ApprovalState::kApproved ? row.ended_by : std::string();
 }
 
@@ -407,8 +388,7 @@ Result<Json> creator_object(LedgerReader& ledger, AccountNumber account,
     const CreatorId first = first_id(ledger, account, creator);
     CreatorRow profile{account, first, {}, {}, {}};
     if (!ledger.load(profile)) {
-        return Error{ErrorCode::kNotFound,
-                     "account " + account_id.str() + " has no creator " + creator.str()};
+        return not_found("account " + account_id.str() + " has no creator " + creator.str());
     }
     const CreatorId shown = profile.shown_as.empty() ? first : profile.shown_as;
     return Json{{"creator_id", shown.str()},

@@ -7,6 +7,7 @@
 #include "core/lists/report.hpp"
 #include "core/lists/statement.hpp"
 #include "core/protocol/personal_ids.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::lists {
 
@@ -30,8 +31,7 @@ JournalRows::JournalRows(LedgerReader& ledger, const std::optional<AccountNumber
       accounts_(account_ids(ledger)),
       shops_(shop_names(ledger)),
       show_payee_(show_payee) {
-    PayeeChange first;
-    first.account = only.value_or(AccountNumber{});
+    const PayeeChange first{.account = only.value_or(AccountNumber{})};
     ledger.scan(first, {only ? 1U : 0U, only ? 1U : 0U}, [this](const PayeeChange& row) {
         for (const std::string* const payee : {&row.old_payee, &row.new_payee}) {
             std::string& known = payees_[{row.account, row.creator, to_hex(payee_digest(*payee))}];
@@ -55,8 +55,7 @@ Row JournalRows::row(const JournalGroup& group, std::size_t index,
 }
 
 std::string JournalRows::shop_of(const JournalGroup& group) const {
-    const auto shop = shops_.find(group.shop.value);
-    return shop == shops_.end() ? std::string() : shop->second;
+    return value_or(shops_, group.shop.value);
 }
 
 std::string JournalRows::line_of(const JournalGroup& group, std::size_t index) const {

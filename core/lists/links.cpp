@@ -1,10 +1,10 @@
 #include "core/lists/links.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "core/ledger/paged_reads.hpp"
 #include "core/lists/names.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::lists {
 namespace {
@@ -71,11 +71,6 @@ void visit_parts(LedgerReader& ledger, std::span<const LinkRow> links, std::uint
     read();
 }
 
-ClickFigures figures_of(const FiguresOfLinks& sums, const LinkId& link) {
-    const auto found = sums.find(link);
-    return found == sums.end() ? ClickFigures() : found->second;
-}
-
 }  // namespace
 
 using enum ColumnType;
@@ -139,20 +134,16 @@ std::vector<Row> link_rows(LedgerReader& ledger, std::span<const LinkRow> links,
     visit_parts<ClickDay>(ledger, links, &ClickDay::day, figure_days(now),
                           [&sums](const ClickDay& part) { sums[part.link] += part; });
     const CreatorNames names(ledger, links.front().account);
-    std::vector<Row> rows;
-    for (const LinkRow& link : links) {
-        rows.push_back(link_list().row(
-            {link, names.shown(link.account, link.creator), figures_of(sums, link.link)}));
-    }
-    return rows;
+    return mapped(links, [&](const LinkRow& link) {
+        return link_list().row(
+            {link, names.shown(link.account, link.creator), value_or(sums, link.link)});
+    });
 }
 
 std::vector<LinkPlace> link_places(LedgerReader& ledger, AccountNumber account,
                                    const std::optional<CreatorId>& creator,
                                    const std::optional<LinkPlace>& after, std::size_t max) {
-    LinkByCreator first;
-    first.account = account;
-    first.creator = creator.value_or(CreatorId());
+    LinkByCreator first{.account = account, .creator = creator.value_or(CreatorId())};
     const unsigned same = creator ? 2 : 1;
     if (after) {
         first.creator = after->creator;
@@ -188,7 +179,7 @@ void write_links(LedgerReader& ledger, AccountNumber account,
         const auto places = link_places(ledger, account, creator, after, kAtOnce);
         for (const LinkRow& link : links_at(ledger, places)) {
             out.add(link_list().row(
-                {link, names.shown(account, link.creator), figures_of(figures, link.link)}));
+                {link, names.shown(account, link.creator), value_or(figures, link.link)}));
         }
         more = places.size() == kAtOnce;
         if (more) {
@@ -198,10 +189,9 @@ void write_links(LedgerReader& ledger, AccountNumber account,
 }
 
 Result<Json> link_object(LedgerReader& ledger, const LinkId& id, Timestamp now) {
-    LinkRow link;
-    link.link = id;
+    LinkRow link{.link = id};
     if (!ledger.load(link)) {
-        return Error{ErrorCode::kNotFound, "there is no link " + id.str()};
+        return not_found("there is no link " + id.str());
     }
     return object_of(link_list().columns(), link_rows(ledger, std::span(&link, 1), now).front());
 }

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "core/values/assert.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::lists {
 
@@ -23,11 +24,8 @@ std::size_t column_place(const std::vector<Column>& columns, std::string_view na
 }
 
 std::vector<std::size_t> column_places(const std::vector<Column>& columns, std::string_view names) {
-    std::vector<std::size_t> places;
-    for (const std::string_view name : words_of(names)) {
-        places.push_back(column_place(columns, name));
-    }
-    return places;
+    return mapped(words_of(names),
+                  [&](std::string_view name) { return column_place(columns, name); });
 }
 
 Json json_of(const Value& value) {

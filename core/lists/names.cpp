@@ -19,10 +19,8 @@ std::map<AccountNumber, AccountId> account_ids(LedgerReader& ledger) {
 std::optional<AccountId> account_of(LedgerReader& ledger, const std::string& id) {
     const auto accounts = account_ids(ledger);
     std::optional<AccountNumber> number;
-    Payout payout;
-    payout.payout_id = id;
-    PayoutRun run;
-    run.payout_run = id;
+    Payout payout{.payout_id = id};
+    PayoutRun run{.payout_run = id};
     MoneyCommand money, first;
     money.command_id = id;
     if (ledger.load(payout)) {
@@ -35,9 +33,7 @@ std::optional<AccountId> account_of(LedgerReader& ledger, const std::string& id)
         number = first.account;
     }
     for (const auto& [account, name] : accounts) {
-        PendingApproval waiting;
-        waiting.account = account;
-        waiting.command_id = id;
+        PendingApproval waiting{.account = account, .command_id = id};
         if (!number && ledger.load(waiting)) {
             number = account;
         }

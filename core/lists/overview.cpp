@@ -1,7 +1,6 @@
 #include "core/lists/overview.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <tuple>
 
 #include "core/ledger/paged_reads.hpp"
@@ -59,7 +58,7 @@ std::pair<Attention, KeyRange> attention_range(AttentionKind kind, const Attenti
     }
     // At the same instant, lower kinds come after `before`, and higher ones came before it.
     const Timestamp since = kind < before.kind ? just_after(before.since) : before.since;
-    return {Attention{before.account, kind, since, {}, {}}, {2, 3}};
+    return {Attention{before.account, kind, since}, {2, 3}};
 }
 
 }  // namespace
@@ -69,9 +68,7 @@ std::uint64_t whole_number(const Decimal& number) noexcept {
 }
 
 OrdersOfDay orders_of_day(LedgerReader& ledger, AccountNumber account, std::uint32_t day) {
-    OrderDay sum;
-    sum.account = account;
-    sum.day = day;
+    OrderDay sum{.account = account, .day = day};
     ledger.scan(OrderDay(sum), {2, 2}, [&sum](const OrderDay& part) { add_columns(sum, part); });
     return {whole_number(sum.orders), whole_number(sum.attributed)};
 }
@@ -87,9 +84,7 @@ ClickFigures clicks_of_day(LedgerReader& ledger, AccountNumber account, std::uin
 std::map<ShopNumber, DeviceCount> device_counts(LedgerReader& ledger, AccountNumber account,
                                                 std::uint32_t first, std::uint32_t last) {
     std::map<ShopNumber, DeviceCount> counts;
-    ShopDay begin;
-    begin.account = account;
-    ledger.scan(begin, {1, 1}, [&](const ShopDay& row) {
+    ledger.scan(ShopDay{.account = account}, {1, 1}, [&](const ShopDay& row) {
         if (first <= row.day && row.day <= last) {
             DeviceCount& count = counts[row.shop];
             count.orders += row.orders;
@@ -133,8 +128,7 @@ std::vector<ShopWithoutDevices> shops_without_devices(LedgerReader& ledger,
                                                       const std::optional<AccountNumber>& account,
                                                       std::uint32_t day) {
     std::map<std::pair<AccountNumber, ShopNumber>, DeviceCount> counts;
-    ShopDay first;
-    first.account = account.value_or(AccountNumber());
+    const ShopDay first{.account = account.value_or(AccountNumber())};
     const unsigned same = account ? 1 : 0;
     ledger.scan(first, {same, same}, [&](const ShopDay& row) {
         if (row.day == day) {
@@ -230,8 +224,7 @@ Earned earned_by_month(LedgerReader& ledger, AccountNumber account, std::uint32_
 std::map<AttentionKind, std::uint64_t> attention_counts(LedgerReader& ledger,
                                                         AccountNumber account) {
     std::map<AttentionKind, std::uint64_t> counts;
-    AttentionCount first;
-    first.account = account;
+    const AttentionCount first{.account = account};
     // Between the parts of two nodes a count may be below 0, which wraps around and back.
     ledger.scan(first, {1, 1}, [&counts](const AttentionCount& part) {
         counts[part.kind] += part.begun - part.ended;
@@ -249,7 +242,7 @@ std::vector<Attention> attention_before(LedgerReader& ledger, AccountNumber acco
             continue;
         }
         const auto kind = static_cast<AttentionKind>(number);
-        Attention first{account, kind, {}, {}, {}};
+        Attention first{account, kind};
         KeyRange range{2, 2};
         if (before) {
             std::tie(first, range) = attention_range(kind, *before);
@@ -260,7 +253,7 @@ std::vector<Attention> attention_before(LedgerReader& ledger, AccountNumber acco
             return found.size() < end;
         });
     }
-    std::sort(found.begin(), found.end(), is_newer);
+    std::ranges::sort(found, is_newer);
     found.resize(std::min(found.size(), max));
     return found;
 }

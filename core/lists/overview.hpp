@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -45,8 +44,10 @@ struct DeviceCount {
 struct ShopWithoutDevices {
     AccountNumber account;
     ShopNumber shop;
-    std::uint64_t devices;  ///< They clicked on the day, for programs that cover the shop.
+    std::uint64_t devices;  ///< Devices that clicked on the day, for programs that cover the shop.
 };
+/// Returns the shops with new orders on the day, of which none carried a device id, although
+/// devices clicked.
 /// @param account  Absent means all.
 /// @param day  The UTC day, less than kShopDays ago.
 [[nodiscard]] std::vector<ShopWithoutDevices> shops_without_devices(
@@ -55,7 +56,8 @@ struct ShopWithoutDevices {
 /// Visits the figures of clicks of all accounts, by account, day, program, creator and link. A
 /// visited row has node 0.
 void scan_click_days(LedgerReader& ledger, const Visitor<ClickDay>& visit);
-/// Visits the commission of orders of links, by the same columns and currency. Node is 0 too.
+/// Visits the commission of orders of links, by the same columns and currency. A visited row has
+/// node 0.
 void scan_link_days(LedgerReader& ledger, const Visitor<LinkDay>& visit);
 
 /// Visits the sums of the days from `first` to `last` (20260131), both included, by day, program

@@ -5,6 +5,7 @@
 #include "core/lists/report.hpp"
 #include "core/payouts/items.hpp"
 #include "core/rules/account.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::lists {
 namespace {
@@ -17,11 +18,7 @@ Json parts_list(const std::vector<PayoutPart>& parts) {
 }
 
 std::vector<std::string> programs_of(const std::vector<PayoutPart>& parts) {
-    std::vector<std::string> programs;
-    for (const PayoutPart& part : parts) {
-        programs.push_back(part.program.str());
-    }
-    return programs;
+    return mapped(parts, [](const PayoutPart& part) { return part.program.str(); });
 }
 
 }  // namespace
@@ -66,8 +63,7 @@ const CreatorRow& PayoutNames::profile(AccountNumber account, const CreatorId& c
 const std::string& PayoutNames::node(const std::string& payout_id) {
     const auto [found, is_new] = nodes_.try_emplace(payout_run_of(payout_id));
     if (is_new) {
-        PayoutRun run;
-        run.payout_run = found->first;
+        PayoutRun run{.payout_run = found->first};
         found->second = ledger_.load(run) ? run.node : std::string();
     }
     return found->second;
@@ -177,8 +173,7 @@ void write_payouts(LedgerReader& ledger, const ReportFilter& filter, Timestamp /
     PayoutNames named(ledger);
     const auto accounts = account_ids(ledger);
     const std::string prefix = filter.payout_run.empty() ? "" : payout_id_prefix(filter.payout_run);
-    Payout first;
-    first.payout_id = prefix;
+    Payout first{.payout_id = prefix};
     bool all_read = false;
     while (!all_read) {
         std::vector<Payout> payouts;
@@ -260,11 +255,7 @@ void write_payout_items(LedgerReader& ledger, const Payout& payout, RowOutput& o
 }
 
 std::vector<Skipped> skipped_of(LedgerReader& ledger, const std::string& run) {
-    std::vector<Skipped> rows;
-    Skipped first;
-    first.payout_run = run;
-    ledger.scan(first, {1, 1}, [&rows](const Skipped& row) { rows.push_back(row); });
-    return rows;
+    return ledger.rows(Skipped{.payout_run = run}, {1, 1});
 }
 
 }  // namespace sluice::lists

@@ -6,6 +6,7 @@
 #include "core/ledger/list_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::lists {
 namespace {
@@ -49,8 +50,7 @@ std::vector<OrderPlace> places_of(LedgerReader& ledger, Row row, unsigned same,
 std::vector<std::string> with_prefix(LedgerReader& ledger, const PayoutListing& listing,
                                      std::size_t max) {
     std::vector<std::string> ids;
-    Payout first;
-    first.payout_id = std::max(listing.after, listing.prefix);
+    const Payout first{.payout_id = std::max(listing.after, listing.prefix)};
     ledger.scan(first, {0, 1}, [&](const Payout& payout) {
         if (!std::string_view(payout.payout_id).starts_with(listing.prefix)) {
             return false;
@@ -82,29 +82,23 @@ void add_ids(LedgerReader& ledger, Row first, const PayoutListing& listing, std:
 std::vector<OrderPlace> order_places(LedgerReader& ledger, const OrderListing& listing,
                                      std::size_t max) {
     if (listing.creator) {
-        OrderByCreator row;
-        row.account = listing.account;
-        row.creator = *listing.creator;
+        OrderByCreator row{.account = listing.account, .creator = *listing.creator};
         return places_of(ledger, std::move(row), 2, listing, max);
     }
     if (listing.code) {
-        OrderByCode row;
-        row.account = listing.account;
-        row.code = code_number(code_digest(*listing.code));
+        OrderByCode row{.account = listing.account,
+                        .code = code_number(code_digest(*listing.code))};
         return places_of(ledger, std::move(row), 2, listing, max);
     }
-    OrderByTime row;
-    row.account = listing.account;
+    OrderByTime row{.account = listing.account};
     return places_of(ledger, std::move(row), 1, listing, max);
 }
 
 void visit_places(LedgerReader& ledger, AccountNumber account,
                   const std::vector<OrderPlace>& places, const Visitor<OrderState>& visit) {
-    std::vector<OrderKey> keys;
-    keys.reserve(places.size());
-    for (const OrderPlace& place : places) {
-        keys.push_back({account, place.shop, place.order_id});
-    }
+    const std::vector<OrderKey> keys = mapped(places, [account](const OrderPlace& place) {
+        return OrderKey{account, place.shop, place.order_id};
+    });
     ledger.expect_orders(keys);
     OrderState order;
     for (const OrderKey& key : keys) {
@@ -133,7 +127,7 @@ std::vector<std::string> payout_ids(LedgerReader& ledger, const PayoutListing& l
             add_ids(ledger, PayoutByAccount{listing.account, state, {}}, listing, max, ids);
         }
     }
-    std::sort(ids.begin(), ids.end());
+    std::ranges::sort(ids);
     ids.resize(std::min(ids.size(), max));
     return ids;
 }
@@ -154,9 +148,7 @@ void visit_payouts(LedgerReader& ledger, std::span<const std::string> ids,
 
 void scan_payouts_in(LedgerReader& ledger, AccountNumber account, PayoutState state,
                      const std::function<void(const Payout&)>& visit) {
-    PayoutListing listing;
-    listing.account = account;
-    listing.state = state;
+    PayoutListing listing{.account = account, .state = state};
     for (bool more = true; more;) {
         const std::vector<std::string> ids = payout_ids(ledger, listing, kRowsAtOnce);
         more = ids.size() == kRowsAtOnce;

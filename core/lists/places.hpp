@@ -46,8 +46,8 @@ struct PayoutListing {
     AccountNumber account;
     std::optional<CreatorId> creator{};  ///< First id.
     std::optional<PayoutState> state{};
-    std::string prefix;  ///< The ids begin so: those of one payout run. Empty means all.
-    std::string after;   ///< The last id that was seen, or empty.
+    std::string prefix{};  ///< The ids begin so: those of one payout run. Empty means all.
+    std::string after{};   ///< The last id that was seen, or empty.
 };
 /// Returns at most `max` ids. With both creator and state, a payout may have another state.
 [[nodiscard]] std::vector<std::string> payout_ids(LedgerReader& ledger,

@@ -6,6 +6,7 @@
 
 #include "core/protocol/signature.hpp"
 #include "core/values/assert.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::lists {
 namespace {
@@ -191,12 +192,10 @@ std::optional<std::vector<Row>> plain_rows(LedgerReader& ledger, const PlainList
     if (find_column(*list.table, kCreator) != nullptr) {
         names.emplace(ledger, listing.account);
     }
-    std::vector<Row> rows;
-    for (const AnyRow& row : found) {
-        rows.push_back(list.cells.row(
-            {row.view(), listing.account_id.view(), names ? &*names : nullptr, ledger}));
-    }
-    return rows;
+    return mapped(found, [&](const AnyRow& row) {
+        return list.cells.row(
+            {row.view(), listing.account_id.view(), names ? &*names : nullptr, ledger});
+    });
 }
 
 void write_plain(LedgerReader& ledger, const PlainList& list, PlainListing listing,

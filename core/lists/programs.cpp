@@ -1,7 +1,5 @@
 #include "core/lists/programs.hpp"
 
-#include <utility>
-
 namespace sluice::lists {
 
 using enum ColumnType;
@@ -66,11 +64,8 @@ Json limit_of(const std::optional<std::vector<Money>>& amounts) {
 
 std::vector<std::string> blocking_kinds_of(const AccountSettings& settings) {
     std::vector<std::string> kinds;
-    for (unsigned kind = 1; kind < kAnomalyKinds; ++kind) {
-        if ((settings.blocking & bit(static_cast<AnomalyKind>(kind))) != 0) {
-            kinds.emplace_back(to_string(static_cast<AnomalyKind>(kind)));
-        }
-    }
+    each_kind(settings.blocking,
+              [&kinds](AnomalyKind kind) { kinds.emplace_back(to_string(kind)); });
     return kinds;
 }
 
@@ -155,8 +150,7 @@ Json policy_object(const AccountSettings& settings) {
 }
 
 Json program_object(const Program& program) {
-    ProgramRow row;
-    row.program = program;
+    ProgramRow row{.program = program};
     const Json object = program_list().object(row);
     Json stated = Json::object();
     for (std::size_t i = 0; i < object.names().size(); ++i) {

@@ -1,8 +1,6 @@
 // Rows of programs, and the policy of an account.
 #pragma once
 
-#include <vector>
-
 #include "core/ledger/rows.hpp"
 #include "core/lists/list.hpp"
 #include "core/rules/account.hpp"

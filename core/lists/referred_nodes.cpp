@@ -13,7 +13,7 @@ std::string referred_node(LedgerReader& ledger, const JournalGroup& group, std::
     }
     std::string node;
     Timestamp recorded_at;
-    const auto look_at = [&](const JournalGroup& one) {
+    const auto examine = [&](const JournalGroup& one) {
         const std::uint64_t place = entry.refers_to - one.first_entry;
         const bool fits = one.shop == group.shop && one.order_id == group.order_id &&
                           one.program == group.program && one.creator == group.creator &&
@@ -26,11 +26,11 @@ std::string referred_node(LedgerReader& ledger, const JournalGroup& group, std::
     OrderState order;
     if (ledger.load_order({group.account, group.shop, group.order_id}, order)) {
         const std::vector<JournalGroup> journal = ledger.order_journal(order);
-        std::for_each(journal.begin(), journal.end(), look_at);
+        std::ranges::for_each(journal, examine);
     }
     if (node.empty()) {
         ledger.scan_creator_journal(group.account, group.creator, {},
-                                    group.accounting_date.plus_seconds(1), look_at);
+                                    group.accounting_date.plus_seconds(1), examine);
     }
     return node;
 }
@@ -96,8 +96,7 @@ void ReferredNodes::keep_first(LedgerReader& ledger) {
         }
     });
     for (auto& [key, writers] : writers_) {
-        std::sort(writers.begin(), writers.end(),
-                  [](const Writer& a, const Writer& b) { return a.batch < b.batch; });
+        std::ranges::sort(writers, {}, &Writer::batch);
     }
 }
 

@@ -29,16 +29,16 @@ namespace sluice::lists {
 
 struct ReportFilter {
     std::optional<AccountId> account;  ///< Absent means every account.
-    std::optional<ShopId> shop;
-    std::optional<CreatorId> creator;  ///< Any of the creator's ids.
-    std::optional<Timestamp> from;     ///< Inclusive.
-    std::optional<Timestamp> to;       ///< Exclusive.
+    std::optional<ShopId> shop{};
+    std::optional<CreatorId> creator{};  ///< Any of the creator's ids.
+    std::optional<Timestamp> from{};     ///< Inclusive.
+    std::optional<Timestamp> to{};       ///< Exclusive.
     bool by_receipt = false;           ///< The journal's dates are receipts, not accounting dates.
-    std::optional<Timestamp> as_of;    ///< Date of the amounts; absent means now.
+    std::optional<Timestamp> as_of{};  ///< Date of the amounts; absent means now.
     bool negative = false;             ///< Only balances below 0, with their age.
-    std::optional<PayoutState> state;
-    std::string payout_run;  ///< Empty means any.
-    std::optional<Currency> currency;
+    std::optional<PayoutState> state{};
+    std::string payout_run{};  ///< Empty means any.
+    std::optional<Currency> currency{};
 
     [[nodiscard]] bool covers(Timestamp time) const noexcept {
         return (!from || *from <= time) && (!to || time < *to);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/values/lookup.hpp"
+
 namespace sluice::lists {
 
 std::string csv_field(std::string_view text) {
@@ -23,14 +25,10 @@ std::string raw_cell_text(std::string_view json) {
         return json_string(json);
     }
     const std::vector<std::string_view> items = json_elements(json);
-    if (json.front() != '[' || !std::all_of(items.begin(), items.end(), is_json_string)) {
+    if (json.front() != '[' || !std::ranges::all_of(items, is_json_string)) {
         return std::string(json);
     }
-    std::vector<std::string> words;
-    for (const std::string_view item : items) {
-        words.push_back(json_string(item));
-    }
-    return Json(words).cell();
+    return Json(mapped(items, json_string)).cell();
 }
 
 }  // namespace sluice::lists

@@ -21,8 +21,8 @@ std::string verdict_of(const JournalGroup& group, const SignedApproval* row) {
 }
 
 Json fingerprint_of(const SignedApproval* row) {
-    const auto key = row == nullptr ? Result<SshPublicKey>(Error{ErrorCode::kNotFound, {}})
-                                    : SshPublicKey::parse(row->ssh_key);
+    const auto key =
+        row == nullptr ? Result<SshPublicKey>(not_found({})) : SshPublicKey::parse(row->ssh_key);
     return key.ok() ? Json(key->fingerprint()) : Json();
 }
 
@@ -61,9 +61,7 @@ std::uint64_t write_approvals(LedgerReader& ledger, const ReportFilter& filter, 
             return;
         }
         last = group.command_id;
-        SignedApproval row;
-        row.account = group.account;
-        row.command_id = group.command_id;
+        SignedApproval row{.account = group.account, .command_id = group.command_id};
         const SignedApproval* const found = ledger.load(row) ? &row : nullptr;
         const std::string verdict = verdict_of(group, found);
         faults += verdict == "valid" || verdict == "unsigned" ? 0U : 1U;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <vector>
 
 #include "core/ledger/overview_rows.hpp"
@@ -68,9 +67,7 @@ private:
 
 std::optional<Silence> silence_of(LedgerReader& ledger, AccountNumber account, ShopNumber shop) {
     ShopDays days;
-    ShopMinutes first;
-    first.account = account;
-    first.shop = shop;
+    const ShopMinutes first{.account = account, .shop = shop};
     ledger.scan(first, {2, 2}, [&days](const ShopMinutes& row) { days.add(row); });
     return days.silence();
 }
@@ -87,8 +84,7 @@ void scan_silences(LedgerReader& ledger, const std::optional<AccountNumber>& acc
         }
         days = {};
     };
-    ShopMinutes first;
-    first.account = account.value_or(AccountNumber());
+    const ShopMinutes first{.account = account.value_or(AccountNumber())};
     const unsigned same = account ? 1 : 0;
     ledger.scan(first, {same, same}, [&](const ShopMinutes& row) {
         if (row.shop != shop) {

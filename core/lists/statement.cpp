@@ -2,18 +2,18 @@
 
 #include "core/journal/journal.hpp"
 #include "core/rules/account.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::lists {
 namespace {
 
 Row boundary(const ProgramId& program, Currency currency, const char* name, Timestamp at,
              const Decimal& amount) {
-    StatementRowOf row;
-    row.accounting_date = at;
-    row.program = program.view();
-    row.money = {currency, amount};
-    row.ledger_account = "owed";
-    row.reason = name;
+    StatementRowOf row{.accounting_date = at,
+                       .program = program.view(),
+                       .money = {currency, amount},
+                       .ledger_account = "owed",
+                       .reason = name};
     return statement_row_list().row(row);
 }
 
@@ -153,17 +153,17 @@ void StatementPage::add(const JournalGroup& group, std::size_t index) {
     const Decimal owed = change_in(entry, LedgerAccount::kOwed);
     const bool moves_owed = !owed.is_zero();
     const auto shop = shops_.find(group.shop.value);
-    StatementRowOf row;
-    row.accounting_date = group.accounting_date;
-    row.program = group.program.view();
-    row.money = {entry.currency, moves_owed ? owed : change_in(entry, LedgerAccount::kPaid)};
-    row.ledger_account = moves_owed ? "owed" : "paid";
-    row.reason = to_string(entry.reason);
-    row.shop = shop == shops_.end() ? std::string_view() : std::string_view(shop->second);
-    row.order = group.order_id.view();
-    row.line = entry.line.view();
-    row.refers_to = entry.refers_to;
-    row.payout = group.payout_id;
+    StatementRowOf row{
+        .accounting_date = group.accounting_date,
+        .program = group.program.view(),
+        .money = {entry.currency, moves_owed ? owed : change_in(entry, LedgerAccount::kPaid)},
+        .ledger_account = moves_owed ? "owed" : "paid",
+        .reason = to_string(entry.reason),
+        .shop = shop == shops_.end() ? std::string_view() : std::string_view(shop->second),
+        .order = group.order_id.view(),
+        .line = entry.line.view(),
+        .refers_to = entry.refers_to,
+        .payout = group.payout_id};
     rows_.push_back(statement_row_list().row(row));
     if (entry.reason == JournalReason::kPayout) {
         const auto [sum, added] =
@@ -180,11 +180,10 @@ void StatementPage::add_sums(const ProgramId& program, Currency currency,
 }
 
 std::vector<Row> StatementPage::payouts() const {
-    std::vector<Row> list;
-    for (const auto& [id, sum] : payouts_) {
-        list.push_back(statement_payout_list().row({id, {sum.first, sum.second}}));
-    }
-    return list;
+    return mapped(payouts_, [](const auto& payout) {
+        const auto& [id, sum] = payout;
+        return statement_payout_list().row({id, {sum.first, sum.second}});
+    });
 }
 
 const List<TrialBalanceOf>& trial_balance_list() {
@@ -239,9 +238,7 @@ const List<PeriodOf>& period_list() {
 
 void write_periods(LedgerReader& ledger, AccountNumber account, const AccountId& account_id,
                    RowOutput& out) {
-    Period first;
-    first.account = account;
-    ledger.scan(first, {1, 1}, [&](const Period& row) {
+    ledger.scan(Period{.account = account}, {1, 1}, [&](const Period& row) {
         out.add(period_list().row({account_id, &row}));
     });
 }

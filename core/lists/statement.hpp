@@ -39,9 +39,9 @@ struct StatementRowOf {
     Timestamp accounting_date;
     std::string_view program;
     Money money;
-    std::string_view ledger_account, reason, shop, order, line;
+    std::string_view ledger_account, reason, shop{}, order{}, line{};
     std::uint64_t refers_to = 0;
-    std::string_view payout;
+    std::string_view payout{};
 };
 [[nodiscard]] const List<StatementRowOf>& statement_row_list();
 struct StatementSumOf {

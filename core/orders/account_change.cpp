@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/orders/post.hpp"
+#include "core/rules/account.hpp"
 
 namespace sluice {
 
@@ -11,8 +12,8 @@ Result<ProgramRow> program_of_account(LedgerReader& ledger, const CommandContext
                                       const ProgramId& program) {
     std::optional<ProgramRow> row = ledger.program(program);
     if (!row || row->program.account != context.account) {
-        return Error{ErrorCode::kNotFound,
-                     "account " + context.account_id.str() + " has no program " + program.str()};
+        return not_found("account " + context.account_id.str() + " has no program " +
+                         program.str());
     }
     return *std::move(row);
 }

@@ -8,7 +8,6 @@
 #include "core/ledger/journal_rows.hpp"
 #include "core/ledger/ledger.hpp"
 #include "core/orders/context.hpp"
-#include "core/rules/account.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {
@@ -22,8 +21,7 @@ namespace sluice {
 template <class Change>
 void change_account(LedgerTxn& txn, AccountNumber account, const AccountId& account_id,
                     Change change) {
-    AccountRow row;
-    row.account = account;
+    AccountRow row{.account = account};
     if (!txn.load(row)) {
         row = AccountRow{};
         row.account = account;

@@ -16,12 +16,11 @@ Anomaly row_of(LedgerTxn& txn, const OrderState& state, AnomalyKind kind, const 
     if (std::optional<Anomaly> stored = txn.anomaly(state.key, kind)) {
         return *std::move(stored);
     }
-    Anomaly row;
-    row.order = state.key;
-    row.kind = kind;
-    row.node = txn.head().node;
-    row.first_seq = by_event ? source.seq : SequenceNumber{};
-    row.recorded_at = source.received_at;
+    Anomaly row{.order = state.key,
+                .kind = kind,
+                .node = txn.head().node,
+                .first_seq = by_event ? source.seq : SequenceNumber{},
+                .recorded_at = source.received_at};
     ++txn.mutable_head().totals.anomalies[static_cast<std::size_t>(kind)];
     return row;
 }

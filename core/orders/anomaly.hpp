@@ -35,7 +35,8 @@ std::uint32_t show_notes(LedgerTxn& txn, OrderState& state, const AccountSetting
 /// Judges the lasting kinds, and returns the bits of those that hold. The caller writes `state`.
 std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
                               const Source& source, std::optional<JudgedEvent> event);
-/// As above, for a caller that knows whether a credit names the order.
+/// Judges the lasting kinds for a caller that knows whether a credit names the order, and returns
+/// the bits of those that hold. The caller writes `state`.
 std::uint32_t judge_anomalies(LedgerTxn& txn, OrderState& state, const AccountSettings& settings,
                               const Source& source, std::optional<JudgedEvent> event,
                               bool is_credited);

@@ -25,8 +25,7 @@ Status OrderChange::load(const CommandContext& context, const OrderId& order) {
         return reason;
     }
     if (!load({context.account, context.shop, order})) {
-        return Error{ErrorCode::kNotFound,
-                     "there is no order " + order.str() + " in shop " + context.shop_id.str()};
+        return not_found("there is no order " + order.str() + " in shop " + context.shop_id.str());
     }
     return {};
 }

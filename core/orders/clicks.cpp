@@ -2,19 +2,18 @@
 
 #include <algorithm>
 #include <tuple>
-#include <vector>
 
 #include "core/ledger/list_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
 
 Click* find_same(std::vector<Click>& clicks, const Click& click) {
-    const auto same = std::find_if(clicks.begin(), clicks.end(), [&click](const Click& other) {
+    return find_where(clicks, [&click](const Click& other) {
         return other.occurred_at == click.occurred_at && other.creator == click.creator;
     });
-    return same == clicks.end() ? nullptr : &*same;
 }
 
 /// A row of ClickDay or ClickMonth.
@@ -90,7 +89,7 @@ std::size_t keep_newest(std::vector<Click> clicks, LedgerTxn& txn) {
     if (clicks.size() <= kClicksOfDeviceMax) {
         return 0;
     }
-    std::sort(clicks.begin(), clicks.end(), [](const Click& a, const Click& b) {
+    std::ranges::sort(clicks, [](const Click& a, const Click& b) {
         return std::tie(a.occurred_at, a.creator) < std::tie(b.occurred_at, b.creator);
     });
     clicks.resize(clicks.size() - kClicksOfDeviceMax);
@@ -136,9 +135,7 @@ void import_click(const Click& click, std::vector<Click>& clicks, LedgerTxn& txn
 std::size_t delete_clicks(AccountNumber account, Timestamp before, std::size_t max,
                           LedgerTxn& txn) {
     std::vector<Click> old;
-    ClickByReceipt first;
-    first.account = account;
-    txn.scan(first, {1, 1}, [&](const ClickByReceipt& row) {
+    txn.scan(ClickByReceipt{.account = account}, {1, 1}, [&](const ClickByReceipt& row) {
         if (row.received_at >= before || old.size() == max) {
             return false;
         }

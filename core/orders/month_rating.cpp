@@ -1,6 +1,5 @@
 #include "core/orders/month_rating.hpp"
 
-#include "core/ledger/account_rows.hpp"
 #include "core/orders/change.hpp"
 #include "core/orders/volume.hpp"
 #include "core/rules/owed_changes.hpp"
@@ -26,8 +25,7 @@ void MonthRating::rate(const OrderKey& order) {
         return;
     }
     source_.note = "volume " + to_string(volume(state.currency)) + " in " + month_text(work_.month);
-    PostingCause cause;
-    cause.all = JournalReason::kTier;
+    PostingCause cause{.all = JournalReason::kTier};
     change.post(*state.position(), owed_changes(state, cause));
     change.finish();
 }

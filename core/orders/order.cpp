@@ -5,7 +5,6 @@
 
 #include "core/orders/anomaly.hpp"
 #include "core/orders/sums.hpp"
-#include "core/orders/volume.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/rate_book.hpp"
 #include "core/rules/soundness.hpp"
@@ -26,7 +25,7 @@ bool stands(const OrderState& state, Topic topic, const EventDigest& digest, Led
         found = found || (event.seq == state.last_applied && event.node == state.last_node &&
                           event.topic == topic && event.digest == digest);
     };
-    std::for_each(state.events.begin(), state.events.end(), compare);
+    std::ranges::for_each(state.events, compare);
     if (!found && state.events_count > state.events.size()) {
         txn.scan_events(state.key, compare);
     }
@@ -96,8 +95,7 @@ void attribute(OrderState& state, Attribution attribution, const Source& source,
     const bool is_known = index.has_value();
     if (!is_known) {
         index = static_cast<std::uint32_t>(state.positions.size());
-        Position position;
-        position.facts = frozen_facts(state, attribution, programs, txn);
+        Position position{.facts = frozen_facts(state, attribution, programs, txn)};
         state.positions.push_back(std::move(position));
     }
     if (!source.command_id.empty()) {
@@ -116,8 +114,7 @@ void post_attribution(OrderState& state, const Source& source, ProgramCache& pro
                       LedgerTxn& txn) {
     complete_facts(state, {}, programs, txn);
     freeze_rates(state, programs.rates(txn, state.key, state.position()->attribution.program), txn);
-    PostingCause cause;
-    cause.all = JournalReason::kAttribution;
+    PostingCause cause{.all = JournalReason::kAttribution};
     const AccountSettings& settings = programs.settings(txn, state.key.account);
     state.other_groups.push_back(post_owed(txn, state, *state.position(), source,
                                            settings.row.closed_until, owed_changes(state, cause),
@@ -128,10 +125,9 @@ std::uint64_t OrderApplier::post_event(const OrderArrival& arrival, OrderStep& s
                                        bool attributed, std::size_t frozen_before, LedgerTxn& txn) {
     Position& position = *state_.position();
     freeze_rates(state_, programs_.rates(txn, state_.key, position.attribution.program), txn);
-    PostingCause cause;
-    cause.frozen_before = frozen_before;
-    cause.cancellation_changed = step.cancellation_changed;
-    cause.refunds_changed = std::move(step.refunds_changed);
+    PostingCause cause{.frozen_before = frozen_before,
+                       .cancellation_changed = step.cancellation_changed,
+                       .refunds_changed = std::move(step.refunds_changed)};
     std::vector<JournalEntry> memos;
     if (attributed) {
         cause.all = JournalReason::kAccrual;
@@ -226,8 +222,7 @@ InputClass OrderApplier::delete_order(const OrderArrival& arrival, std::optional
 
 /// Keeps the deletion of an unknown order until a state of the order arrives.
 InputClass OrderApplier::keep_deletion(const OrderArrival& arrival, LedgerTxn& txn) {
-    DeletedOrder row;
-    row.order = {arrival.account, arrival.shop, OrderId(arrival.event.order_id)};
+    DeletedOrder row{.order = {arrival.account, arrival.shop, OrderId(arrival.event.order_id)}};
     if (txn.load(row) && arrival.event.updated_at <= row.version) {
         return arrival.event.updated_at == row.version ? InputClass::kDuplicate
                                                        : InputClass::kStale;
@@ -237,7 +232,7 @@ InputClass OrderApplier::keep_deletion(const OrderArrival& arrival, LedgerTxn& t
     row.version = arrival.event.updated_at;
     row.received_at = arrival.arrival.received_at;
     row.cancelled_at = *arrival.event.cancelled_at;
-    std::copy(arrival.arrival.digest.begin(), arrival.arrival.digest.end(), row.digest.begin());
+    std::ranges::copy(arrival.arrival.digest, row.digest.begin());
     txn.put(row);
     return InputClass::kApplied;
 }
@@ -246,8 +241,7 @@ InputClass OrderApplier::keep_deletion(const OrderArrival& arrival, LedgerTxn& t
 /// Only those of Shopify are kept. A version that was in the future shows now.
 void OrderApplier::apply_earlier_deletion(const OrderArrival& arrival, OrderStep& step,
                                           LedgerTxn& txn) {
-    DeletedOrder row;
-    row.order = state_.key;
+    DeletedOrder row{.order = state_.key};
     if (!txn.load(row)) {
         return;
     }
@@ -255,11 +249,9 @@ void OrderApplier::apply_earlier_deletion(const OrderArrival& arrival, OrderStep
     if (arrival.event.updated_at > row.version) {
         return;  // the order was restored
     }
-    OrderEvent deletion;
-    deletion.topic = Topic::kOrderDelete;
-    deletion.updated_at = row.version;
-    deletion.cancelled_at = row.cancelled_at;
-    EventArrival arrived{row.seq, row.received_at, {}, {}, {}, {}};
+    OrderEvent deletion{
+        .topic = Topic::kOrderDelete, .updated_at = row.version, .cancelled_at = row.cancelled_at};
+    EventArrival arrived{row.seq, row.received_at};
     std::copy_n(row.digest.begin(), arrived.digest.size(), arrived.digest.begin());
     OrderStep deleted = apply_deletion(state_, deletion, arrived);
     for (ShownAnomaly& anomaly : deleted.anomalies) {

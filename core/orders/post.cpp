@@ -9,6 +9,7 @@
 #include "core/orders/clicks.hpp"
 #include "core/orders/sums.hpp"
 #include "core/positions/number_rows.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
@@ -50,11 +51,9 @@ std::optional<Coded> coded_of(const OrderState& state) {
 }
 
 std::vector<std::uint64_t> code_numbers(const std::vector<std::string>& codes) {
-    std::vector<std::uint64_t> numbers;
-    for (const std::string& code : codes) {
-        numbers.push_back(code_number(code_digest(code)));
-    }
-    std::sort(numbers.begin(), numbers.end());
+    std::vector<std::uint64_t> numbers =
+        mapped(codes, [](const std::string& code) { return code_number(code_digest(code)); });
+    std::ranges::sort(numbers);
     numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
     return numbers;
 }
@@ -82,29 +81,18 @@ void recount(LedgerTxn& txn, const OrderState& state, const IndexedBefore& befor
     count_order(txn, state.key.account, state.ordered_at, 1, attributed);
 }
 
-void recount_landed(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before) {
-    const std::optional<Landed> landed = landed_of(state);
-    if (landed == before.landed && day_of(before.ordered_at) == day_of(state.ordered_at)) {
+/// Counts the order by the link or the code that it has now, no more by the one that it had.
+template <class Of, class Count>
+void recount_by(LedgerTxn& txn, const OrderState& state, Timestamp ordered_before,
+                const std::optional<Of>& was, const std::optional<Of>& is, Count count) {
+    if (is == was && day_of(ordered_before) == day_of(state.ordered_at)) {
         return;
     }
-    if (before.landed) {
-        count_landed(txn, state.key.account, before.ordered_at, *before.landed, -1);
+    if (was) {
+        count(txn, state.key.account, ordered_before, *was, -1);
     }
-    if (landed) {
-        count_landed(txn, state.key.account, state.ordered_at, *landed, 1);
-    }
-}
-
-void recount_coded(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before) {
-    const std::optional<Coded> coded = coded_of(state);
-    if (coded == before.coded && day_of(before.ordered_at) == day_of(state.ordered_at)) {
-        return;
-    }
-    if (before.coded) {
-        count_coded(txn, state.key.account, before.ordered_at, *before.coded, -1);
-    }
-    if (coded) {
-        count_coded(txn, state.key.account, state.ordered_at, *coded, 1);
+    if (is) {
+        count(txn, state.key.account, state.ordered_at, *is, 1);
     }
 }
 
@@ -130,8 +118,8 @@ void relist(LedgerTxn& txn, const OrderState& state, const IndexedBefore& before
                                    order.order_id});
         }
     }
-    recount_landed(txn, state, before);
-    recount_coded(txn, state, before);
+    recount_by(txn, state, before.ordered_at, before.landed, landed_of(state), count_landed);
+    recount_by(txn, state, before.ordered_at, before.coded, coded_of(state), count_coded);
     if (moved || before.codes != state.codes) {
         relist_codes(txn, state, before);
     }
@@ -176,18 +164,16 @@ IndexedBefore indexed(const OrderState& state) {
 void reindex_open(LedgerTxn& txn, const std::vector<OpenAmount>& before,
                   const std::vector<OpenAmount>& after) {
     for (const OpenAmount& old : before) {
-        const bool stays = std::any_of(after.begin(), after.end(), [&](const OpenAmount& row) {
-            return is_same_row(row, old);
-        });
+        const bool stays = std::ranges::any_of(
+            after, [&](const OpenAmount& row) { return is_same_row(row, old); });
         if (!stays) {
             txn.erase(old);
             change_open_sums(txn, old, -1);
         }
     }
     for (const OpenAmount& row : after) {
-        const auto old = std::find_if(before.begin(), before.end(), [&](const OpenAmount& other) {
-            return is_same_row(row, other);
-        });
+        const auto old = std::ranges::find_if(
+            before, [&](const OpenAmount& other) { return is_same_row(row, other); });
         const bool is_new = old == before.end();
         if (is_new || !same_value(row, *old)) {
             txn.put(row);
@@ -209,22 +195,17 @@ void reindex(LedgerTxn& txn, const OrderState& state, const IndexedBefore& befor
 
 JournalGroup group_of(const Source& source, AccountNumber account,
                       const std::optional<Timestamp>& closed_until) {
-    JournalGroup group;
-    group.event_seq = source.seq;
-    group.command_id = source.command_id;
-    group.account = account;
-    group.recorded_at = source.received_at;
-    group.accounting_date = accounting_date(source.received_at, closed_until);
-    group.note = source.note;
-    group.actor = source.actor;
-    return group;
+    return JournalGroup{.event_seq = source.seq,
+                        .command_id = source.command_id,
+                        .account = account,
+                        .recorded_at = source.received_at,
+                        .accounting_date = accounting_date(source.received_at, closed_until),
+                        .note = source.note,
+                        .actor = source.actor};
 }
 
 JournalEntry memo_of(JournalReason reason, std::string_view line) {
-    JournalEntry memo;
-    memo.line = LineItemId(line);
-    memo.reason = reason;
-    return memo;
+    return JournalEntry{.line = LineItemId(line), .reason = reason};
 }
 
 std::uint64_t post_group(LedgerTxn& txn, JournalGroup group) {

@@ -36,9 +36,9 @@ const RateBook& ProgramCache::rates(LedgerReader& ledger, const OrderKey& order,
     Account& cached = account_of(ledger, order.account);
     std::unique_ptr<RateBook>& book = cached.rates[program.str()];
     if (!book) {
-        const auto row = std::find_if(
-            cached.rows.begin(), cached.rows.end(),
-            [&program](const ProgramRow& other) { return other.program.id == program; });
+        const auto row = std::ranges::find_if(cached.rows, [&program](const ProgramRow& other) {
+            return other.program.id == program;
+        });
         if (row == cached.rows.end()) {
             throw DamagedRow(
                 row_name("orders", order),

@@ -6,7 +6,7 @@ namespace sluice {
 
 Status check_reason(const CommandContext& context) {
     if (context.reason().empty() || context.reason().size() > kReasonBytesMax) {
-        return Error{ErrorCode::kInvalid, "--reason has to be 1 to 1000 bytes long"};
+        return invalid("--reason has to be 1 to 1000 bytes long");
     }
     return {};
 }

@@ -1,7 +1,6 @@
 #include "core/orders/sums.hpp"
 
 #include "core/journal/journal.hpp"
-#include "core/ledger/overview_rows.hpp"
 #include "core/positions/open_amounts.hpp"
 
 namespace sluice {
@@ -141,20 +140,13 @@ void add_postings(LedgerTxn& txn, const JournalGroup& group, Day of) {
 }
 
 CodeDay code_day(const Coded& coded) {
-    CodeDay day;
-    day.program = coded.program;
-    day.creator = coded.creator;
-    day.code = coded.code;
-    return day;
+    return CodeDay{.program = coded.program, .creator = coded.creator, .code = coded.code};
 }
 
 }  // namespace
 
 void add_to_link(LedgerTxn& txn, const JournalGroup& group, const Landed& landed) {
-    LinkDay day;
-    day.program = landed.program;
-    day.creator = landed.creator;
-    day.link = landed.link;
+    LinkDay day{.program = landed.program, .creator = landed.creator, .link = landed.link};
     add_postings(txn, group, std::move(day));
 }
 

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/ledger/account_rows.hpp"
 #include "core/ledger/head.hpp"
 #include "core/orders/left_work.hpp"
 #include "core/rules/commission.hpp"
@@ -119,7 +118,7 @@ CustomerKind customer_kind(const OrderState& state, LedgerReader& ledger) {
         return CustomerKind::kUnknown;
     }
     CustomerKind kind = CustomerKind::kNew;
-    ledger.scan(CustomerOrder{state.key.account, state.key.shop, *state.customer, {}, {}}, {3, 3},
+    ledger.scan(CustomerOrder{state.key.account, state.key.shop, *state.customer}, {3, 3},
                 [&](const CustomerOrder& row) {
                     if (row.order_id == state.key.order_id) {
                         return true;
@@ -236,14 +235,7 @@ void index_customer(const OrderState& state, const CustomerBefore& before, Progr
 }
 
 void count_volumes(const Program& program, LedgerTxn& txn) {
-    std::vector<TierVolume> old;
-    TierVolume first;
-    first.account = program.account;
-    first.program = program.id;
-    txn.scan(first, {2, 2}, [&old](const TierVolume& row) { old.push_back(row); });
-    for (const TierVolume& row : old) {
-        txn.erase(row);
-    }
+    txn.erase_all(TierVolume{.account = program.account, .program = program.id}, {2, 2});
     using Key = std::tuple<CreatorId, std::uint32_t, Currency>;
     std::map<Key, Decimal> sums;
     visit_orders(program.account, txn, [&](const OrderState& state) {
@@ -262,17 +254,11 @@ void count_volumes(const Program& program, LedgerTxn& txn) {
 }
 
 void list_tier_orders(const Program& program, LedgerTxn& txn) {
-    std::vector<TierOrder> rows;
     if (!program.rates_by_month()) {
-        TierOrder first;
-        first.account = program.account;
-        first.program = program.id;
-        txn.scan(first, {2, 2}, [&rows](const TierOrder& row) { rows.push_back(row); });
-        for (const TierOrder& row : rows) {
-            txn.erase(row);
-        }
+        txn.erase_all(TierOrder{.account = program.account, .program = program.id}, {2, 2});
         return;
     }
+    std::vector<TierOrder> rows;
     visit_orders(program.account, txn, [&](const OrderState& state) {
         if (state.live && state.position()->attribution.program == program.id) {
             rows.push_back(tier_order(state));
@@ -284,14 +270,8 @@ void list_tier_orders(const Program& program, LedgerTxn& txn) {
 }
 
 void index_customers(AccountNumber account, LedgerTxn& txn) {
+    txn.erase_all(CustomerOrder{.account = account}, {1, 1});
     std::vector<CustomerOrder> rows;
-    CustomerOrder first;
-    first.account = account;
-    txn.scan(first, {1, 1}, [&rows](const CustomerOrder& row) { rows.push_back(row); });
-    for (const CustomerOrder& row : rows) {
-        txn.erase(row);
-    }
-    rows.clear();
     visit_orders(account, txn, [&rows](const OrderState& state) {
         if (const CustomerBefore row = indexed_customer(state)) {
             rows.push_back(*row);
@@ -309,7 +289,7 @@ bool has_new_line(const OrderState& state) {
     for (const FrozenLine& line : state.position()->frozen) {
         frozen.insert(line.line.view());
     }
-    return std::any_of(state.lines.begin(), state.lines.end(), [&frozen](const OrderLine& line) {
+    return std::ranges::any_of(state.lines, [&frozen](const OrderLine& line) {
         return line.present && !frozen.contains(line.id.view());
     });
 }
@@ -334,8 +314,8 @@ bool asked_for_customer(const Position& position, LedgerReader& ledger) {
 /// Returns the volume of the position's creator in the month of the order, without the order.
 Money volume_without(const OrderState& state, const Attribution& attribution,
                      const VolumeBefore& own, LedgerReader& ledger) {
-    TierVolume volume{state.key.account,          attribution.program, attribution.creator,
-                      month_of(state.ordered_at), state.currency,      {}};
+    TierVolume volume{state.key.account, attribution.program, attribution.creator,
+                      month_of(state.ordered_at), state.currency};
     const TierVolume key = volume;
     Decimal amount = ledger.load(volume) ? volume.amount : Decimal();
     if (own && is_same_month(own->volume, key)) {
@@ -381,8 +361,7 @@ void complete_facts(OrderState& state, const VolumeBefore& own, ProgramCache& pr
 FrozenFacts frozen_facts(const OrderState& state, const Attribution& attribution,
                          ProgramCache& programs, LedgerReader& ledger) {
     const Program& program = programs.rates(ledger, state.key, attribution.program).program();
-    FrozenFacts facts;
-    facts.caps = program.max_per_order;
+    FrozenFacts facts{.caps = program.max_per_order};
     if (program.has_tiers()) {
         facts.volume = rating_volume(state, attribution, program, {}, ledger);
     }

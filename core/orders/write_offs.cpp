@@ -10,20 +10,12 @@ namespace sluice {
 /// Reads the write-offs after the scan, because a scan allows no other read.
 std::optional<std::string> write_off_in(LedgerReader& ledger, const std::string& payout_id,
                                         const ProgramId& program) {
-    std::vector<std::string> credits;
-    PayoutItem first;
-    first.payout_id = payout_id;
-    first.program = program;
-    ledger.scan(first, {4, 4}, [&credits](const PayoutItem& item) {
-        if (item.kind == ItemKind::kCredit) {
-            credits.push_back(item.line.str());
-        }
-    });
-    for (const std::string& id : credits) {
-        MoneyCommand credit;
-        credit.command_id = id;
+    const PayoutItem first{.payout_id = payout_id, .program = program};
+    for (const PayoutItem& item : ledger.rows(
+             first, {4, 4}, [](const PayoutItem& one) { return one.kind == ItemKind::kCredit; })) {
+        MoneyCommand credit{.command_id = item.line.str()};
         if (ledger.load(credit) && credit.topic == Topic::kWriteOff && credit.reversed_by.empty()) {
-            return id;
+            return item.line.str();
         }
     }
     return std::nullopt;

@@ -4,11 +4,9 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/order_state.hpp"
-#include "core/ledger/payout_rows.hpp"
 
 namespace sluice {
 

@@ -1,7 +1,6 @@
 #include "core/payouts/allocation.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/orders/anomaly.hpp"
 #include "core/orders/post.hpp"
@@ -13,10 +12,9 @@ namespace sluice {
 namespace {
 
 LedgerFailure damaged(const Payout& payout, const PayoutItem& item) {
-    return LedgerFailure({ErrorCode::kCorrupt, "ledger: an item of payout " + payout.payout_id +
-                                                   " names order " + item.order_id.str() +
-                                                   ", line " + item.line.str() +
-                                                   ", which has no such position"});
+    return LedgerFailure(corrupt("ledger: an item of payout " + payout.payout_id + " names order " +
+                                 item.order_id.str() + ", line " + item.line.str() +
+                                 ", which has no such position"));
 }
 
 LineAccrual& accrual_row(Position& position, const Payout& payout, const PayoutItem& item) {
@@ -71,8 +69,7 @@ void release_item(OrderState& state, const Payout& payout, const PayoutItem& ite
 
 /// The plan has checked a credit that is allocated.
 void PayoutAllocation::change_credit(const Payout& payout, const PayoutItem& item, bool allocates) {
-    MoneyCommand credit;
-    credit.command_id = item.line.str();
+    MoneyCommand credit{.command_id = item.line.str()};
     const bool found =
         allocates ? txn_.load(credit) : credits_.load(std::string(credit.command_id), credit);
     if (!found) {

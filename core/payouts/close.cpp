@@ -10,6 +10,8 @@
 #include "core/payouts/allocation.hpp"
 #include "core/payouts/payouts.hpp"
 #include "core/payouts/plan.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -20,14 +22,6 @@ struct Made {
     CreatorId creator;
     std::string memo;
 };
-
-std::string joined(const std::vector<ProgramId>& programs) {
-    std::string text;
-    for (const ProgramId& program : programs) {
-        text += (text.empty() ? "" : " ") + program.str();
-    }
-    return text;
-}
 
 class Closing {
 public:
@@ -51,7 +45,7 @@ public:
                            command_.until, context_.source.received_at, context_.actor(),
                            made_.size(), plan.digest()});
         txn_.put(RunUntil{context_.account, command_.until, context_.source.command_id,
-                          joined(command_.programs)});
+                          joined(command_.programs, " ", std::mem_fn(&ProgramId::str))});
         txn_.put(RunByAccount{context_.account, context_.source.command_id});
         for (const Skipped& row : plan.skipped()) {
             txn_.put(row);

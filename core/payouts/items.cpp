@@ -4,6 +4,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "core/values/lookup.hpp"
+
 namespace sluice {
 namespace {
 
@@ -14,12 +16,9 @@ bool same(const PayoutItem& a, const PayoutItem& b) {
 }
 
 std::vector<const Payout*> by_id(std::span<const Payout> payouts) {
-    std::vector<const Payout*> sorted;
-    for (const Payout& payout : payouts) {
-        sorted.push_back(&payout);
-    }
-    std::sort(sorted.begin(), sorted.end(),
-              [](const Payout* a, const Payout* b) { return a->payout_id < b->payout_id; });
+    std::vector<const Payout*> sorted =
+        mapped(payouts, [](const Payout& payout) { return &payout; });
+    std::ranges::sort(sorted, {}, &Payout::payout_id);
     return sorted;
 }
 
@@ -88,7 +87,7 @@ PartsOf parts_of(std::span<const Payout> payouts, LedgerReader& ledger) {
     PartsOf parts;
     const std::vector<const Payout*> sorted = by_id(payouts);
     for (std::size_t at = 0; at < sorted.size(); ++at) {
-        ledger.scan(PayoutPart{sorted[at]->payout_id, {}, {}}, {0, 1}, [&](const PayoutPart& part) {
+        ledger.scan(PayoutPart{sorted[at]->payout_id}, {0, 1}, [&](const PayoutPart& part) {
             const bool wanted = follow(sorted, at, part.payout_id);
             if (wanted) {
                 parts[part.payout_id].push_back(part);
@@ -109,7 +108,7 @@ std::uint64_t orders_of(const std::vector<PayoutItem>& items) {
         }
     }
     if (!items.empty() && items.front().program != items.back().program) {
-        std::sort(orders.begin(), orders.end());
+        std::ranges::sort(orders);
         orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
     }
     return orders.size();

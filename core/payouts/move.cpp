@@ -91,8 +91,9 @@ Status repoint(PayoutSelection& selected, const CommandContext& context, LedgerT
     return {};
 }
 
-/// Refuses an export whose bytes were made of other payouts: one was repointed since, or sent by
-/// another export (K2). Likewise any command that names the payouts that it moves.
+/// Refuses a command that names the payouts that it moves if they have changed since. So it refuses
+/// an export whose bytes were made of other payouts: one was repointed, or sent by another export
+/// (K2).
 Status check_unchanged(const PayoutMove& command, const std::vector<Payout>& payouts) {
     if (command.expect.empty() || command.expect == to_hex(payouts_digest(payouts))) {
         return {};
@@ -134,8 +135,7 @@ std::size_t record_reference(const PayoutMove& command, const CommandContext& co
         return recorded;
     }
     for (const std::string& id : command.ids) {
-        Payout payout;
-        payout.payout_id = id;
+        Payout payout{.payout_id = id};
         if (txn.load(payout) && payout.account == context.account &&
             payout.state == PayoutState::kPaid && payout.bank_ref.empty()) {
             payout.bank_ref = command.bank_ref;

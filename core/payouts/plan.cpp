@@ -6,12 +6,12 @@
 #include "core/approvals/limits.hpp"
 #include "core/commands/ids.hpp"
 #include "core/journal/journal.hpp"
-#include "core/ledger/account_rows.hpp"
 #include "core/payouts/items.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/soundness.hpp"
 #include "core/statements/next_close.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
@@ -46,8 +46,8 @@ Status PayoutPlan::check_programs() {
     for (const ProgramId& id : request_.close.programs) {
         const Program* program = program_of(id);
         if (program == nullptr) {
-            return Error{ErrorCode::kNotFound,
-                         "account " + request_.account_id.str() + " has no program " + id.str()};
+            return not_found("account " + request_.account_id.str() + " has no program " +
+                             id.str());
         }
         named.push_back(*program);
     }
@@ -59,7 +59,7 @@ bool PayoutPlan::pays_program_of(const RunUntil& run) const {
     const std::vector<ProgramId>& named = request_.close.programs;
     const std::string ids = " " + run.programs + " ";
     return run.programs.empty() || named.empty() ||
-           std::any_of(named.begin(), named.end(), [&ids](const ProgramId& program) {
+           std::ranges::any_of(named, [&ids](const ProgramId& program) {
                return ids.find(" " + program.str() + " ") != std::string::npos;
            });
 }
@@ -67,8 +67,7 @@ bool PayoutPlan::pays_program_of(const RunUntil& run) const {
 /// Whether no payout of the run is left that is not void.
 bool PayoutPlan::is_void(const std::string& payout_run) {
     const std::string prefix = payout_id_prefix(payout_run);
-    Payout first;
-    first.payout_id = prefix;
+    const Payout first{.payout_id = prefix};
     bool all_void = true;
     ledger_.scan(first, {0, 1}, [&](const Payout& payout) {
         if (!std::string_view(payout.payout_id).starts_with(prefix)) {
@@ -91,10 +90,9 @@ Status PayoutPlan::check_forward() {
     });
     for (auto run = later.rbegin(); run != later.rend(); ++run) {
         if (!is_void(run->payout_run)) {
-            return Error{ErrorCode::kConflict,
-                         "--until " + until.to_string() + " lies before " + run->until.to_string() +
-                             ", until which payout run " + run->payout_run +
-                             " was closed: use that time or a later one, or void the run first"};
+            return conflict("--until " + until.to_string() + " lies before " +
+                            run->until.to_string() + ", until which payout run " + run->payout_run +
+                            " was closed: use that time or a later one, or void the run first");
         }
     }
     return {};
@@ -105,15 +103,12 @@ bool PayoutPlan::wants(const CreatorId& creator) const {
 }
 
 const Program* PayoutPlan::program_of(const ProgramId& id) const {
-    const auto found = std::find_if(programs_.begin(), programs_.end(),
-                                    [&id](const Program& program) { return program.id == id; });
-    return found == programs_.end() ? nullptr : &*found;
+    return find_where(programs_, [&id](const Program& program) { return program.id == id; });
 }
 
 Status PayoutPlan::add_up() {
     if (request_.close.until > request_.received_at) {
-        return Error{ErrorCode::kInvalid,
-                     "--until " + request_.close.until.to_string() + " lies in the future"};
+        return invalid("--until " + request_.close.until.to_string() + " lies in the future");
     }
     if (Status known = check_programs(); !known) {
         return known;
@@ -121,11 +116,10 @@ Status PayoutPlan::add_up() {
     if (Status forward = check_forward(); !forward) {
         return forward;
     }
-    std::vector<ClearedOf> programs;
-    for (const Program& program : programs_) {
-        programs.push_back({program.id, program.cleared_until(request_.close.until)});
-    }
-    cleared_ = ledger_.cleared(request_.account, programs);
+    cleared_ = ledger_.cleared(
+        request_.account, mapped(programs_, [this](const Program& program) {
+            return ClearedOf{program.id, program.cleared_until(request_.close.until)};
+        }));
     find_posted_later();
     add_shares();
     decide();
@@ -162,7 +156,7 @@ void PayoutPlan::expect(std::span<const OpenAmount> rows) {
 
 // ---- One position or credit ---------------------------------------------------------------------
 
-LineAmounts PayoutPlan::take_of_credit(const OpenAmount& row) {
+LineAmounts PayoutPlan::payable_of_credit(const OpenAmount& row) {
     MoneyCommand credit;
     if (!credits_.load(row.order_id.str(), credit)) {
         throw damaged(row);
@@ -203,9 +197,9 @@ Decimal PayoutPlan::accrued_before(const MoneyCommand& credit, Timestamp until) 
     return accrued;
 }
 
-LineAmounts PayoutPlan::take_of_row(const OpenAmount& row) {
+LineAmounts PayoutPlan::payable_of_row(const OpenAmount& row) {
     if (is_credit(row)) {
-        return take_of_credit(row);
+        return payable_of_credit(row);
     }
     if (!load_sound_order(ledger_, {row.account, row.shop, row.order_id}, state_)) {
         throw damaged(row);
@@ -224,12 +218,11 @@ LineAmounts PayoutPlan::take_of_row(const OpenAmount& row) {
 }
 
 std::vector<PayoutItem> PayoutPlan::items_of(const OpenAmount& row) {
-    const LineAmounts amounts = take_of_row(row);
+    const LineAmounts amounts = payable_of_row(row);
     PayoutItem item{{}, row.program, {},         row.order_id, {}, ItemKind::kCredit,
                     {}, row.shop,    row.sold_at};
     if (is_credit(row)) {
-        MoneyCommand credit;
-        credit.command_id = row.order_id.str();
+        MoneyCommand credit{.command_id = row.order_id.str()};
         static_cast<void>(ledger_.load(credit));
         item.shop_id = credit.shop_id;
         item.order_id = credit.order_id;
@@ -255,9 +248,9 @@ std::vector<PayoutItem> PayoutPlan::items_of(const OpenAmount& row) {
 bool PayoutPlan::is_held(const CreatorId& creator, const ProgramId& program) {
     if (!holds_) {
         holds_.emplace();
-        ledger_.scan(
-            CreatorHold{request_.account, {}, {}, {}, {}, {}}, {1, 1},
-            [this](const CreatorHold& hold) { holds_->emplace(hold.creator, hold.program); });
+        ledger_.scan(CreatorHold{request_.account}, {1, 1}, [this](const CreatorHold& hold) {
+            holds_->emplace(hold.creator, hold.program);
+        });
     }
     return holds_->contains({creator, ProgramId()}) || holds_->contains({creator, program});
 }
@@ -282,7 +275,7 @@ void PayoutPlan::add_shares() {
     const auto add_slice = [&] {
         expect(slice);
         for (const OpenAmount& row : slice) {
-            add_share(row, sum_of(take_of_row(row), row.currency));
+            add_share(row, sum_of(payable_of_row(row), row.currency));
         }
         slice.clear();
     };
@@ -308,8 +301,7 @@ void PayoutPlan::add_shares() {
 
 /// Returns true for a write-off, whose share is known once all others are.
 bool PayoutPlan::note_credit(const OpenAmount& credit, const Decimal& take) {
-    MoneyCommand row;
-    row.command_id = credit.order_id.str();
+    MoneyCommand row{.command_id = credit.order_id.str()};
     if (!ledger_.load(row)) {
         return false;
     }
@@ -326,8 +318,9 @@ bool PayoutPlan::note_credit(const OpenAmount& credit, const Decimal& take) {
 /// A write-off makes up for amounts below 0 of its creator, program and currency, and no more, so
 /// that it is never paid. The rest is blocked.
 void PayoutPlan::add_write_offs() {
-    std::sort(open_write_offs_.begin(), open_write_offs_.end(),
-              [](const auto& a, const auto& b) { return a.first.order_id < b.first.order_id; });
+    std::ranges::sort(open_write_offs_, [](const auto& a, const auto& b) {
+        return a.first.order_id < b.first.order_id;
+    });
     for (const auto& [row, take] : open_write_offs_) {
         Decimal& below = below_zero_[{row.program, row.creator, row.currency}];
         const Decimal offset = std::min(take, -below);

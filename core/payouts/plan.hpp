@@ -106,8 +106,8 @@ private:
 
     /// Computes the amounts that the close pays of a row, by line, from the order or credit. Leaves
     /// the order in state_.
-    [[nodiscard]] LineAmounts take_of_row(const OpenAmount& row);
-    [[nodiscard]] LineAmounts take_of_credit(const OpenAmount& row);
+    [[nodiscard]] LineAmounts payable_of_row(const OpenAmount& row);
+    [[nodiscard]] LineAmounts payable_of_credit(const OpenAmount& row);
     [[nodiscard]] Decimal accrued_before(const MoneyCommand& credit, Timestamp until);
     [[nodiscard]] std::vector<PayoutItem> items_of(const OpenAmount& row);
     [[nodiscard]] std::optional<SkipReason> block_of(const OpenAmount& row, const Decimal& take);

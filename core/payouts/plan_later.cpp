@@ -10,6 +10,7 @@
 #include "core/payouts/plan.hpp"
 #include "core/rules/attribution.hpp"
 #include "core/rules/soundness.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 
@@ -48,10 +49,7 @@ void PayoutPlan::add_later_orders(const std::set<LaterOrder>& orders) {
     const auto key_of = [this](const LaterOrder& order) {
         return OrderKey{request_.account, std::get<ShopNumber>(order), std::get<OrderId>(order)};
     };
-    std::vector<OrderKey> keys;
-    for (const LaterOrder& order : orders) {
-        keys.push_back(key_of(order));
-    }
+    std::vector<OrderKey> keys = mapped(orders, key_of);
     ledger_.expect_orders(keys);
     std::vector<LaterOrder> found;
     keys.clear();
@@ -78,7 +76,7 @@ bool PayoutPlan::was_posted_later(const Position& position) {
     return position.last_posted >= request_.close.until &&
            (has_active_payout(position) ||
             state_.ordered_at <= program.cleared_until(request_.close.until)) &&
-           std::any_of(currencies.begin(), currencies.end(), [&position](Currency currency) {
+           std::ranges::any_of(currencies, [&position](Currency currency) {
                return accrued_in(position, currency) == allocated_in(position, currency);
            });
 }
@@ -105,8 +103,7 @@ void PayoutPlan::add_later_order(const LaterOrder& order) {
 }
 
 void PayoutPlan::add_later_credit(const std::string& command) {
-    MoneyCommand row;
-    row.command_id = command;
+    MoneyCommand row{.command_id = command};
     if (!ledger_.load(row)) {
         return;
     }
@@ -124,7 +121,7 @@ void PayoutPlan::add_later_credit(const std::string& command) {
         return;
     }
     OpenAmount open = open_row(row, {});
-    open.amount = sum_of(take_of_credit(open), row.currency);
+    open.amount = sum_of(payable_of_credit(open), row.currency);
     if (!open.amount.is_zero()) {
         later_.emplace(cleared_key(open, {}), open);
     }

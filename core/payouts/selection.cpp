@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "core/approvals/subject.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -27,14 +29,6 @@ std::string already(const Payout& payout, const Transition& transition) {
     }
     return "payout " + payout.payout_id + " was " + std::string(transition.done) + " by " + actor +
            " at " + at.value_or(Timestamp()).to_string();
-}
-
-std::string states_text(const std::vector<PayoutState>& states) {
-    std::string text;
-    for (const PayoutState state : states) {
-        text += (text.empty() ? "" : " or ") + std::string(to_string(state));
-    }
-    return text;
 }
 
 /// States are numbered in the order of a payout's life.
@@ -101,8 +95,7 @@ Result<std::vector<Payout>> payouts_of_ids(LedgerReader& ledger, AccountNumber a
     for (const std::string& id : ids) {
         std::optional<std::vector<Payout>> found = payouts_named(ledger, account, id);
         if (!found) {
-            return Error{ErrorCode::kNotFound,
-                         "account " + account_id.str() + " has no payout " + id};
+            return not_found("account " + account_id.str() + " has no payout " + id);
         }
         for (Payout& payout : *found) {
             if (known.insert(payout.payout_id).second) {
@@ -127,9 +120,10 @@ Result<PayoutSelection> select_payouts(std::vector<Payout> payouts, const Transi
         } else if (is_past(payout.state, transition) && !named.contains(payout.payout_id)) {
             selection.notes.add("payout " + payout.payout_id + " is passed over: it is " + state);
         } else {
-            return refused("payout " + payout.payout_id + " is " + state + ": " +
-                           std::string(transition.verb) + " is not possible; expected " +
-                           states_text(transition.from));
+            return refused(
+                "payout " + payout.payout_id + " is " + state + ": " +
+                std::string(transition.verb) + " is not possible; expected " +
+                joined(transition.from, " or ", [](PayoutState from) { return to_string(from); }));
         }
     }
     return selection;

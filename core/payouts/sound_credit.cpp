@@ -116,10 +116,8 @@ void SoundCredits::read(AccountNumber account, const CreatorId& creator) {
 
 /// A reversal whose row names another one would let the reversed credit be paid.
 void SoundCredits::read_reversal(const std::string& command_id, const Decimal& amount) {
-    MoneyCommand reversal;
-    reversal.command_id = command_id;
-    MoneyCommand reversed;
-    reversed.command_id = ledger_.load(reversal) ? reversal.reverses : std::string();
+    MoneyCommand reversal{.command_id = command_id};
+    MoneyCommand reversed{.command_id = ledger_.load(reversal) ? reversal.reverses : std::string()};
     if (reversed.command_id.empty() || !ledger_.load(reversed) ||
         reversed.reversed_by != command_id) {
         throw damaged(reversal, "the journal has a reversal by it, and no row that it reversed");
@@ -132,8 +130,7 @@ void SoundCredits::read_reversal(const std::string& command_id, const Decimal& a
 void SoundCredits::read_payouts(const std::vector<std::string>& ids) {
     payouts_.clear();
     for (const std::string& id : ids) {
-        Payout payout;
-        payout.payout_id = id;
+        Payout payout{.payout_id = id};
         if (ledger_.load(payout) && (is_active(payout.state) || ended_.contains(id))) {
             payouts_.push_back(std::move(payout));
         }

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/ledger/failure.hpp"
 #include "core/ledger/ledger.hpp"
 
 namespace sluice {

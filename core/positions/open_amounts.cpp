@@ -39,25 +39,23 @@ Decimal allocated_in(const Position& position, Currency currency) {
 std::vector<Currency> currencies_of(const Position& position) {
     std::vector<Currency> currencies;
     for (const LineAccrual& accrual : position.accruals) {
-        if (std::find(currencies.begin(), currencies.end(), accrual.currency) == currencies.end()) {
+        if (std::ranges::find(currencies, accrual.currency) == currencies.end()) {
             currencies.push_back(accrual.currency);
         }
     }
-    std::sort(currencies.begin(), currencies.end());
+    std::ranges::sort(currencies);
     return currencies;
 }
 
 bool has_active_payout(const Position& position) noexcept {
-    return std::any_of(position.payouts.begin(), position.payouts.end(),
-                       [](const PositionPayout& payout) { return payout.active; });
+    return std::ranges::any_of(position.payouts,
+                               [](const PositionPayout& payout) { return payout.active; });
 }
 
 bool is_in_another_run(const Position& position, std::string_view run) noexcept {
-    return std::any_of(position.payouts.begin(), position.payouts.end(),
-                       [run](const PositionPayout& payout) {
-                           return payout.active && payout.has_commission &&
-                                  !is_of_payout_run(payout.payout_id, run);
-                       });
+    return std::ranges::any_of(position.payouts, [run](const PositionPayout& payout) {
+        return payout.active && payout.has_commission && !is_of_payout_run(payout.payout_id, run);
+    });
 }
 
 bool is_open_above_zero(const Position& position, Currency currency) {
@@ -68,10 +66,9 @@ std::optional<Money> open_after_deduction(const OrderState& state) {
     for (const Position& position : state.positions) {
         for (const Currency currency : currencies_of(position)) {
             const bool deducts =
-                std::any_of(position.payouts.begin(), position.payouts.end(),
-                            [currency](const PositionPayout& payout) {
-                                return is_deduction(payout) && payout.currency == currency;
-                            });
+                std::ranges::any_of(position.payouts, [currency](const PositionPayout& payout) {
+                    return is_deduction(payout) && payout.currency == currency;
+                });
             if (deducts && is_open_above_zero(position, currency)) {
                 return Money{currency,
                              accrued_in(position, currency) - allocated_in(position, currency)};
@@ -122,13 +119,12 @@ OpenHours open_hours(const OpenAmount& row, int sign) {
                          order_of(row));
     }
     const std::uint32_t cleared = row.cleared ? kOpenCleared : 0;
-    OpenHours sum;
-    sum.account = row.account;
-    sum.program = row.program;
-    sum.kind = cleared | (amount.is_negative() ? kOpenBelow : row.blocks);
-    sum.span = span_of(row.sold_at);
-    sum.creator = row.creator;
-    sum.currency = row.currency;
+    OpenHours sum{.account = row.account,
+                  .program = row.program,
+                  .kind = cleared | (amount.is_negative() ? kOpenBelow : row.blocks),
+                  .span = span_of(row.sold_at),
+                  .creator = row.creator,
+                  .currency = row.currency};
     append_hour(sum.hours, {hour_in_span(row.sold_at), sign, sign * amount.unscaled()});
     return sum;
 }

@@ -90,7 +90,7 @@ std::string rules_text(const Members& before, const Members& after) {
     std::vector<std::string> was = rules_of(before);
     std::vector<std::string> is = rules_of(after);
     std::erase_if(was, [&is](const std::string& rule) {
-        const auto same = std::find(is.begin(), is.end(), rule);
+        const auto same = std::ranges::find(is, rule);
         const bool found = same != is.end();
         if (found) {
             is.erase(same);
@@ -102,7 +102,7 @@ std::string rules_text(const Members& before, const Members& after) {
         text += (text.empty() ? "" : ", ") + what;
     };
     for (const std::string& rule : was) {
-        const auto changed = std::find_if(is.begin(), is.end(), [&rule](const std::string& other) {
+        const auto changed = std::ranges::find_if(is, [&rule](const std::string& other) {
             return matching_part(other) == matching_part(rule);
         });
         if (changed == is.end()) {
@@ -149,23 +149,20 @@ bool rises(const Rate& before, const Rate& after) {
 }
 
 bool rises(const std::vector<Tier>& before, const std::vector<Tier>& after) {
-    return !std::equal(before.begin(), before.end(), after.begin(), after.end(),
-                       [](const Tier& was, const Tier& is) {
-                           return was.from == is.from && !rises(was.rate, is.rate);
-                       });
+    return !std::ranges::equal(before, after, [](const Tier& was, const Tier& is) {
+        return was.from == is.from && !rises(was.rate, is.rate);
+    });
 }
 
 bool rises(const std::vector<Rule>& before, const std::vector<Rule>& after) {
-    return !std::equal(before.begin(), before.end(), after.begin(), after.end(),
-                       [](const Rule& was, const Rule& is) {
-                           return was.same_as(is) && !rises(was.rate, is.rate) &&
-                                  !rises(was.tiers, is.tiers);
-                       });
+    return !std::ranges::equal(before, after, [](const Rule& was, const Rule& is) {
+        return was.same_as(is) && !rises(was.rate, is.rate) && !rises(was.tiers, is.tiers);
+    });
 }
 
 /// A cap that is gone or higher.
 bool caps_rise(const std::vector<Money>& before, const std::vector<Money>& after) {
-    return std::any_of(before.begin(), before.end(), [&after](const Money& cap) {
+    return std::ranges::any_of(before, [&after](const Money& cap) {
         const Decimal* const now = amount_in(after, cap.currency);
         return now == nullptr || *now > cap.amount;
     });
@@ -183,8 +180,8 @@ bool dates_widen(const Program& before, const Program& after) {
 bool shops_widen(const Program& before, const Program& after) {
     return !before.shops.empty() &&
            (after.shops.empty() ||
-            std::any_of(after.shops.begin(), after.shops.end(),
-                        [&before](const std::string& shop) { return !before.covers(shop); }));
+            std::ranges::any_of(
+                after.shops, [&before](const std::string& shop) { return !before.covers(shop); }));
 }
 
 }  // namespace

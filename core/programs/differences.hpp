@@ -13,7 +13,7 @@ namespace sluice {
 /// not set`. Rules are named one by one: `rule changed: {...} -> {...}, rule added: {...}`. Long
 /// values are cut around the first difference. Returns an empty text if there is no difference.
 /// @param before  As encode_program() or encode_policy() wrote it, or empty if there was none.
-/// @param after   Likewise, never empty.
+/// @param after   As one of the two wrote it; never empty.
 [[nodiscard]] std::string differences_text(std::string_view before, std::string_view after);
 
 /// Returns false only if no order can earn more under `after` than under `before`: rates, tiers,

@@ -1,27 +1,24 @@
 #include "core/programs/policy.hpp"
 
-#include <algorithm>
 #include <set>
 #include <utility>
 
+#include "core/values/lookup.hpp"
+
 namespace sluice {
 namespace {
-
-Error invalid_policy(std::string message) {
-    return {ErrorCode::kInvalid, std::move(message)};
-}
 
 Status validate_list(const char* name, const std::vector<Money>& list) {
     std::set<Currency> seen;
     for (const Money& money : list) {
         if (money.amount.is_negative() || !in_minor_units(money.amount, money.currency)) {
-            return invalid_policy(std::string(name) + ": " + to_string(money) +
-                                  ": expected an amount of 0 or more with no more digits than " +
-                                  std::string(money.currency.code()) + " has");
+            return invalid(std::string(name) + ": " + to_string(money) +
+                           ": expected an amount of 0 or more with no more digits than " +
+                           std::string(money.currency.code()) + " has");
         }
         if (!seen.insert(money.currency).second) {
-            return invalid_policy(std::string(name) + ": expected one amount of " +
-                                  std::string(money.currency.code()));
+            return invalid(std::string(name) + ": expected one amount of " +
+                           std::string(money.currency.code()));
         }
     }
     return {};
@@ -30,10 +27,9 @@ Status validate_list(const char* name, const std::vector<Money>& list) {
 }  // namespace
 
 const Decimal* amount_in(const std::vector<Money>& list, Currency currency) noexcept {
-    const auto found = std::find_if(list.begin(), list.end(), [currency](const Money& money) {
-        return money.currency == currency;
-    });
-    return found == list.end() ? nullptr : &found->amount;
+    const Money* const found =
+        find_where(list, [currency](const Money& money) { return money.currency == currency; });
+    return found == nullptr ? nullptr : &found->amount;
 }
 
 bool needs_approval(const std::optional<std::vector<Money>>& above, const Money& amount) noexcept {
@@ -41,13 +37,12 @@ bool needs_approval(const std::optional<std::vector<Money>>& above, const Money&
         return false;
     }
     const Decimal* limit = amount_in(*above, amount.currency);
-    const Decimal absolute = amount.amount.is_negative() ? -amount.amount : amount.amount;
-    return limit == nullptr || absolute > *limit;
+    return limit == nullptr || amount.amount.absolute() > *limit;
 }
 
 Status validate(const Policy& policy) {
     if (!is_admin_id(policy.account_id.view())) {
-        return invalid_policy("account: expected an account id");
+        return invalid("account: expected an account id");
     }
     const std::vector<Money> none;
     for (const auto& [name, list] :
@@ -66,8 +61,8 @@ Status validate(const Policy& policy) {
         }
     }
     if (policy.payout_day > kPayoutDayMax) {
-        return invalid_policy("payout_day: expected a day of the month from 1 to " +
-                              std::to_string(kPayoutDayMax));
+        return invalid("payout_day: expected a day of the month from 1 to " +
+                       std::to_string(kPayoutDayMax));
     }
     return {};
 }

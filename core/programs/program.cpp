@@ -320,11 +320,11 @@ bool fits_pattern(std::string_view pattern, std::string_view text) noexcept {
 }
 
 bool Program::covers(std::string_view shop_id) const noexcept {
-    return shops.empty() || std::find(shops.begin(), shops.end(), shop_id) != shops.end();
+    return shops.empty() || std::ranges::find(shops, shop_id) != shops.end();
 }
 
 bool Program::uses(AttributionType type) const noexcept {
-    return std::find(precedence.begin(), precedence.end(), type) != precedence.end();
+    return std::ranges::find(precedence, type) != precedence.end();
 }
 
 Timestamp Program::clears_at(Timestamp ordered_at) const noexcept {
@@ -344,14 +344,13 @@ Timestamp Program::window_start(Timestamp ordered_at) const noexcept {
 }
 
 bool Program::has_tiers() const noexcept {
-    return !default_tiers.empty() || std::any_of(rules.begin(), rules.end(), [](const Rule& rule) {
-        return !rule.tiers.empty();
-    });
+    return !default_tiers.empty() ||
+           std::ranges::any_of(rules, [](const Rule& rule) { return !rule.tiers.empty(); });
 }
 
 bool Program::asks_for_customer() const noexcept {
-    return std::any_of(rules.begin(), rules.end(),
-                       [](const Rule& rule) { return rule.customer != CustomerKind::kUnknown; });
+    return std::ranges::any_of(
+        rules, [](const Rule& rule) { return rule.customer != CustomerKind::kUnknown; });
 }
 
 unsigned Rule::qualifiers() const noexcept {

@@ -180,8 +180,8 @@ inline constexpr std::uint32_t kProgramDaysMax = 36'500;
 struct ProgramRow {
     Program program;
     std::uint32_t version = 0;
-    SequenceNumber applied_by;
-    Timestamp applied_at;
+    SequenceNumber applied_by{};
+    Timestamp applied_at{};
     /// Receipt - late_days of its first apply, or its --effective-from: the default of starts_at
     /// (A2).
     Timestamp first_effective_from{};

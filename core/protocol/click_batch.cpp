@@ -1,7 +1,5 @@
 #include "core/protocol/click_batch.hpp"
 
-#include <array>
-
 #include "core/json/document.hpp"
 #include "core/protocol/field_reader.hpp"
 #include "core/protocol/personal_ids.hpp"

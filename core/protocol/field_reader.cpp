@@ -65,7 +65,7 @@ bool FieldErrors::has_nul(std::string_view text) noexcept {
     if (!has_nuls_) {
         return false;
     }
-    const auto found = std::count(text.begin(), text.end(), '\0');
+    const auto found = std::ranges::count(text, '\0');
     nuls_found_ += static_cast<std::size_t>(found);
     return found > 0;
 }
@@ -219,7 +219,7 @@ bool FieldReader::word(std::size_t field, std::span<const std::string_view> word
     if (!string_value(field, Need::kRequired, kText, text)) {
         return false;
     }
-    const auto found = std::find(words.begin(), words.end(), text);
+    const auto found = std::ranges::find(words, text);
     if (found == words.end()) {
         std::string message = "must be ";
         for (std::size_t i = 0; i < words.size(); ++i) {

@@ -90,6 +90,7 @@ public:
     [[nodiscard]] const std::vector<FieldError>& errors() const noexcept { return errors_; }
     /// Returns how many U+0000 has_nul() found.
     [[nodiscard]] std::size_t nuls_found() const noexcept { return nuls_found_; }
+    /// Returns whether the text contains U+0000, and counts the text if so.
     [[nodiscard]] bool has_nul(std::string_view text) noexcept;
 
     /// Adds an error of a field, of an element of a list (no name), or of the body (neither).

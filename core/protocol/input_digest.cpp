@@ -4,14 +4,6 @@
 #include <cstring>
 
 namespace sluice {
-namespace {
-
-std::string_view view_of(const Digest256& digest) {
-    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
-
-}  // namespace
-
 Digest256 input_digest(std::string_view bytes, const RecordView* record,
                        const Digest256& body_sha256, std::string& scratch) {
     constexpr char kWhole = 0;

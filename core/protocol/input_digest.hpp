@@ -21,7 +21,7 @@ namespace sluice {
 /// @param scratch  A buffer, for speed.
 [[nodiscard]] Digest256 input_digest(std::string_view bytes, const RecordView* record,
                                      const Digest256& body_sha256, std::string& scratch);
-/// Likewise, of a record that is decoded and hashed here.
+/// Decodes and hashes the record, and returns its digest as the other function does.
 [[nodiscard]] Digest256 input_digest(std::string_view bytes);
 
 /// Returns the chain after an input, from the one before it (zeros before the first).

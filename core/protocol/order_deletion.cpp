@@ -1,7 +1,5 @@
 #include "core/protocol/order_deletion.hpp"
 
-#include <array>
-
 #include "core/json/document.hpp"
 #include "core/protocol/field_reader.hpp"
 
@@ -15,11 +13,11 @@ constexpr FieldNames kDeletion("platform_order_id", "platform_updated_at");
 Result<OrderDeletion> parse_order_deletion(std::string_view body) {
     JsonDocument json;
     if (!json.parse(body)) {
-        return Error{ErrorCode::kInvalid, std::string(json.error())};
+        return invalid(std::string(json.error()));
     }
     simdjson::dom::object root;
     if (json.root().get_object().get(root) != simdjson::SUCCESS) {
-        return Error{ErrorCode::kInvalid, "the body must be a JSON object"};
+        return invalid("the body must be a JSON object");
     }
     FieldErrors findings(1);
     findings.begin(json.nul_count() > 0);
@@ -36,7 +34,7 @@ Result<OrderDeletion> parse_order_deletion(std::string_view body) {
     }
     if (!findings.errors().empty()) {
         const FieldError& first = findings.errors().front();
-        return Error{ErrorCode::kInvalid, first.field + ": " + first.message};
+        return invalid(first.field + ": " + first.message);
     }
     return deletion;
 }

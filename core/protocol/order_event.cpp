@@ -186,8 +186,9 @@ void OrderEventParser::State::read_source(const FieldReader& in) {
     }
     for (const element& one : notes) {
         std::string_view text;
-        const auto note = one.get_string().get(text) == simdjson::SUCCESS ? parse_source_note(text)
-                                                                          : std::nullopt;
+        const auto note = one.get_string().get(text) == simdjson::SUCCESS
+                              ? parse_name<SourceNote>(text)
+                              : std::nullopt;
         if (note) {
             event.source_notes.add(*note);
         }

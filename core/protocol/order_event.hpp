@@ -51,28 +51,28 @@ struct RefundLineItem {
 
 struct OrderEvent {
     Topic topic = Topic::kOrderCreate;
-    std::string_view order_id;
-    std::optional<std::string_view> customer_id;
-    std::optional<std::string_view> email;
-    std::optional<std::string_view> phone;
+    std::string_view order_id{};
+    std::optional<std::string_view> customer_id{};
+    std::optional<std::string_view> email{};
+    std::optional<std::string_view> phone{};
     /// Replaces customer_id and email once the person was forgotten.
-    std::optional<Digest256> customer_pseudonym, email_pseudonym;
-    Timestamp ordered_at;
+    std::optional<Digest256> customer_pseudonym{}, email_pseudonym{};
+    Timestamp ordered_at{};
     /// platform_updated_at; on ORDER_CREATE without it, ordered_at. This is the order's version.
     Timestamp updated_at;
     std::optional<Timestamp> cancelled_at;
-    SentDecimal amount;
-    SentDecimal tax;
-    SentDecimal shipping;
-    Currency currency;
-    std::vector<Discount> discounts;
-    std::vector<LineItem> line_items;  ///< One or more; ids unique.
-    std::vector<RefundLineItem> refund_line_items;
+    SentDecimal amount{};
+    SentDecimal tax{};
+    SentDecimal shipping{};
+    Currency currency{};
+    std::vector<Discount> discounts{};
+    std::vector<LineItem> line_items{};  ///< One or more; ids unique.
+    std::vector<RefundLineItem> refund_line_items{};
     /// Numbers for people, at most kOrderNumbersMax. Malformed ones are left out, and no error.
-    std::vector<std::string_view> numbers;
-    std::string_view confirmation_number;  ///< Empty if there is none.
-    std::optional<std::string_view> anon_id;
-    SourceNotes source_notes;  ///< `source.notes`, without texts that are no note.
+    std::vector<std::string_view> numbers{};
+    std::string_view confirmation_number{};  ///< Empty if there is none.
+    std::optional<std::string_view> anon_id{};
+    SourceNotes source_notes{};  ///< `source.notes`, without texts that are no note.
 };
 
 /// Whether customer and e-mail may be pseudonyms, `{"pseudonym":"<64 hex>"}`. Only inputs that were

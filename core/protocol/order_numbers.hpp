@@ -16,7 +16,7 @@ inline constexpr std::size_t kOrderNumbersMax = 4;  ///< Later ones are not kept
 /// Returns whether the text is a number that is kept: 1 to 64 bytes, of which one is left without
 /// `#` and spaces, and none is a control character.
 [[nodiscard]] bool is_order_number(std::string_view text) noexcept;
-/// Likewise, of 8 bytes or more.
+/// Returns whether is_order_number() holds, and the text has 8 bytes or more.
 [[nodiscard]] bool is_confirmation_number(std::string_view text) noexcept;
 
 /// Digests a number without `#` and spaces, ignoring ASCII case: `#1001` is found as ` 1001`.

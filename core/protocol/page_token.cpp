@@ -118,14 +118,13 @@ Parsed<SignedPageToken> parse_page_token(std::string_view text) {
     if (dot == std::string_view::npos) {
         return std::nullopt;
     }
-    SignedPageToken parsed;
-    parsed.signed_text = text.substr(0, dot);
+    SignedPageToken parsed{.signed_text = std::string(text.substr(0, dot))};
     const auto payload = from_base64url(text.substr(kPrefix.size(), dot - kPrefix.size()));
     const auto signature = from_base64url(text.substr(dot + 1));
     if (!payload || !signature || signature->size() != parsed.signature.size()) {
         return std::nullopt;
     }
-    std::copy(signature->begin(), signature->end(), parsed.signature.begin());
+    std::ranges::copy(*signature, parsed.signature.begin());
     auto token = parse_payload(*payload);
     if (!token) {
         return std::nullopt;

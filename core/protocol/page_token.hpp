@@ -39,7 +39,7 @@ struct PageToken {
 
 /// A page token as it was sent. Nothing in it is proven before verify().
 struct SignedPageToken {
-    PageToken token;
+    PageToken token{};
     std::string signed_text;
     std::array<std::uint8_t, 64> signature{};
 

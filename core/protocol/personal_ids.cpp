@@ -85,7 +85,7 @@ std::string payee_ending(std::string_view payee) {
     if (const auto known = parse_forgotten(payee)) {
         return std::string(known->ending);
     }
-    const auto count = std::count_if(payee.begin(), payee.end(), begins_character);
+    const auto count = std::ranges::count_if(payee, begins_character);
     const int shown = count >= kLong ? 4 : count >= kShort ? 2 : 0;
     std::size_t at = payee.size();
     for (int i = 0; i < shown; i += begins_character(payee[at]) ? 1 : 0) {
@@ -108,7 +108,7 @@ bool is_forgotten_payee(std::string_view text) {
 }
 
 Digest256 pseudonym(const SigningKey& secret, const Digest256& digest) noexcept {
-    return secret.sign({reinterpret_cast<const char*>(digest.data()), digest.size()});
+    return secret.sign(view_of(digest));
 }
 
 std::string pseudonym_json(const Digest256& pseudonym) {
@@ -145,7 +145,7 @@ constexpr std::string_view kEmail = "email";
 using Names = std::span<const std::string_view>;
 
 bool is_in(Names names, std::string_view name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
 }
 
 void write_elements(JsonWriter& writer, std::string_view array, Names names) {
@@ -206,7 +206,7 @@ DigestOf digest_of(std::string_view field) {
 }
 
 bool names_customer(const std::vector<JsonMember>& members, Pseudonyms pseudonyms) {
-    return std::any_of(members.begin(), members.end(), [&](const JsonMember& member) {
+    return std::ranges::any_of(members, [&](const JsonMember& member) {
         return member.key == kCustomerId && personal_id(member, pseudonyms, customer_id_digest);
     });
 }

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "core/values/name_table.hpp"
-#include "core/values/parsed.hpp"
 
 namespace sluice {
 

@@ -169,7 +169,7 @@ void ProductBatchParser::State::check_text(FieldType type, const element& value,
         return;
     }
     if (json.nul_count() > 0) {
-        const auto nuls = std::count(text.begin(), text.end(), '\0');
+        const auto nuls = std::ranges::count(text, '\0');
         nuls_found += static_cast<std::size_t>(nuls);
         if (nuls > 0) {
             add(path, FieldErrorCode::kInvalidFormat, "must not contain U+0000");

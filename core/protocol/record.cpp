@@ -41,11 +41,11 @@ std::uint32_t record_crc(const Head& head, std::string_view metadata, std::strin
     return crc32c(crc32c(crc32c(0, {front.data(), front.size()}), metadata), body);
 }
 
-Error corrupt(const char* what) {
+Error damaged(const char* what) {
     return {ErrorCode::kCorrupt, std::string("record is damaged: ") + what};
 }
 
-Error unsupported(const char* what) {
+Error from_newer(const char* what) {
     return {ErrorCode::kUnsupported, std::string("record comes from a newer release: ") + what};
 }
 
@@ -142,7 +142,7 @@ private:
 
 Digest256 decode_digest(const fbs::Digest& stored) {
     Digest256 digest;
-    std::copy(stored.bytes()->begin(), stored.bytes()->end(), digest.begin());
+    std::ranges::copy(*stored.bytes(), digest.begin());
     return digest;
 }
 
@@ -151,13 +151,12 @@ BulkRef decode_bulk(const fbs::Bulk& bulk, const AlignedMetadata& metadata) {
 }
 
 RecordSource decode_source(const fbs::Source& stored, const AlignedMetadata& metadata) {
-    RecordSource source;
-    source.platform = static_cast<Platform>(stored.platform());
-    source.topic = metadata.view(stored.topic());
-    source.delivery = metadata.view(stored.delivery());
-    source.event = metadata.view(stored.event());
-    source.triggered_at = metadata.view(stored.triggered_at());
-    source.api_version = metadata.view(stored.api_version());
+    RecordSource source{.platform = static_cast<Platform>(stored.platform()),
+                        .topic = metadata.view(stored.topic()),
+                        .delivery = metadata.view(stored.delivery()),
+                        .event = metadata.view(stored.event()),
+                        .triggered_at = metadata.view(stored.triggered_at()),
+                        .api_version = metadata.view(stored.api_version())};
     if (stored.signature() != nullptr) {
         source.signature = decode_digest(*stored.signature());
     }
@@ -172,9 +171,8 @@ bool is_file_name(std::string_view name) noexcept {
 
 /// Returns true for text without control characters in valid UTF-8, as a database may store it.
 bool is_plain_text(std::string_view text) noexcept {
-    return std::none_of(
-               text.begin(), text.end(),
-               [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }) &&
+    return std::ranges::none_of(
+               text, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }) &&
            simdjson::validate_utf8(text.data(), text.size());
 }
 
@@ -225,10 +223,10 @@ Result<RecordMeta> decode_metadata(std::string_view bytes, bool has_bulk) {
     const AlignedMetadata metadata(bytes);
     const fbs::RecordMeta* stored = metadata.verified();
     if (stored == nullptr) {
-        return corrupt("its metadata");
+        return damaged("its metadata");
     }
     if (!is_known_topic(stored->topic())) {
-        return unsupported("unknown topic");
+        return from_newer("unknown topic");
     }
     RecordMeta meta;
     meta.topic = static_cast<Topic>(stored->topic());
@@ -248,7 +246,7 @@ Result<RecordMeta> decode_metadata(std::string_view bytes, bool has_bulk) {
     }
     if (stored->traceparent() != nullptr) {
         const auto* const trace = stored->traceparent()->bytes();
-        std::copy(trace->begin(), trace->end(), meta.traceparent.emplace().begin());
+        std::ranges::copy(*trace, meta.traceparent.emplace().begin());
     }
     if (stored->source() != nullptr) {
         meta.source = decode_source(*stored->source(), metadata);
@@ -257,16 +255,16 @@ Result<RecordMeta> decode_metadata(std::string_view bytes, bool has_bulk) {
     meta.token = stored->token();
     meta.records_count = stored->records_count();
     if (has_bulk != (stored->bulk() != nullptr)) {
-        return corrupt("its flags");
+        return damaged("its flags");
     }
     if (has_bulk) {
         meta.bulk = decode_bulk(*stored->bulk(), metadata);
         if (!is_file_name(meta.bulk->file_name)) {
-            return corrupt("the name of its body's file");
+            return damaged("the name of its body's file");
         }
     }
     if (const char* const field = field_out_of_range(meta)) {
-        return corrupt(field);
+        return damaged(field);
     }
     return meta;
 }
@@ -329,17 +327,17 @@ bool claims_bulk(std::string_view bytes) noexcept {
 Result<RecordView> decode_record(std::string_view bytes) {
     Head head;
     if (bytes.size() < sizeof(head)) {
-        return corrupt("shorter than its head");
+        return damaged("shorter than its head");
     }
     if (bytes.size() > kRecordBytesMax) {
-        return corrupt("longer than any record");
+        return damaged("longer than any record");
     }
     std::memcpy(&head, bytes.data(), sizeof(head));
     if (head.magic != kMagic) {
-        return corrupt("no record at all");
+        return damaged("no record at all");
     }
     if (head.format != kRecordFormat || (head.flags & ~kFlagBulk) != 0) {
-        return unsupported("unknown format");
+        return from_newer("unknown format");
     }
     std::string_view rest = bytes.substr(sizeof(head));
     const std::uint64_t wanted = std::uint64_t{head.metadata_bytes} + head.body_bytes;
@@ -349,16 +347,16 @@ Result<RecordView> decode_record(std::string_view bytes) {
         rest = receipt ? rest.substr(0, wanted) : rest;
     }
     if (rest.size() != wanted || head.metadata_bytes > FLATBUFFERS_MAX_BUFFER_SIZE / 2) {
-        return corrupt("its length");
+        return damaged("its length");
     }
     const std::string_view metadata = rest.substr(0, head.metadata_bytes);
     const std::string_view body = rest.substr(head.metadata_bytes);
     if (record_crc(head, metadata, body) != head.crc) {
-        return corrupt("its checksum");
+        return damaged("its checksum");
     }
     const bool has_bulk = (head.flags & kFlagBulk) != 0;
     if (has_bulk && !body.empty()) {
-        return corrupt("a body beside a bulk file");
+        return damaged("a body beside a bulk file");
     }
     Result<RecordMeta> meta = decode_metadata(metadata, has_bulk);
     if (!meta) {

@@ -187,10 +187,10 @@ SigningKey::SigningKey(std::string_view secret) : state_(std::make_unique<State>
     Block key{};
     if (secret.size() > key.size()) {
         Digest256 digest = sha256(secret);
-        std::copy(digest.begin(), digest.end(), key.begin());
+        std::ranges::copy(digest, key.begin());
         OPENSSL_cleanse(digest.data(), digest.size());
     } else {
-        std::copy(secret.begin(), secret.end(), key.begin());
+        std::ranges::copy(secret, key.begin());
     }
     state_->inner = state_after_key(key, kInnerPad);
     state_->outer = state_after_key(key, kOuterPad);

@@ -25,6 +25,9 @@ enum class HexCase : std::uint8_t { kLowerOnly, kEither };
 /// Parses exactly 44 characters of base64 (RFC 4648, section 4) that end with one `=`.
 [[nodiscard]] Parsed<Digest256> parse_base64_digest(std::string_view text) noexcept;
 [[nodiscard]] Digest256 sha256(std::string_view bytes) noexcept;
+[[nodiscard]] inline std::string_view view_of(const Digest256& digest) noexcept {
+    return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
 /// Compares in constant time.
 [[nodiscard]] bool equal_constant_time(const Digest256& a, const Digest256& b) noexcept;
 [[nodiscard]] std::string to_hex(std::span<const std::uint8_t> bytes);

@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
-#include "core/values/parsed.hpp"
+#include "core/values/name_table.hpp"
 
 namespace sluice {
 
@@ -18,9 +17,12 @@ enum class SourceNote : std::uint8_t {
 inline constexpr SourceNote kSourceNotes[] = {
     SourceNote::kRefundNotByLine, SourceNote::kTotalsDiffer, SourceNote::kQuantityRounded};
 
-/// Returns REFUND_NOT_BY_LINE, TOTALS_DIFFER or QUANTITY_ROUNDED.
-[[nodiscard]] std::string_view to_string(SourceNote note) noexcept;
-[[nodiscard]] Parsed<SourceNote> parse_source_note(std::string_view text) noexcept;
+template <>
+inline constexpr NameTable<SourceNote, 3> kNamesOf<SourceNote>{{
+    {SourceNote::kRefundNotByLine, "REFUND_NOT_BY_LINE"},
+    {SourceNote::kTotalsDiffer, "TOTALS_DIFFER"},
+    {SourceNote::kQuantityRounded, "QUANTITY_ROUNDED"},
+}};
 
 class SourceNotes {
 public:

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <memory>
 #include <new>
 #include <optional>
 #include <utility>
@@ -188,7 +187,7 @@ std::optional<std::string> unarmored(std::string_view text) {
         return std::nullopt;
     }
     const std::string_view behind = text.substr(end + kEnd.size());
-    if (!std::all_of(behind.begin(), behind.end(), is_line_end)) {
+    if (!std::ranges::all_of(behind, is_line_end)) {
         return std::nullopt;
     }
     std::string base64;
@@ -297,8 +296,7 @@ Result<SshPublicKey> SshPublicKey::parse(std::string_view text) {
     const std::size_t space = text.find(' ');
     const std::string_view type = text.substr(0, space);
     if (type != kEd25519 && type != kEcdsa) {
-        return Error{ErrorCode::kInvalid,
-                     "expected a key of type ssh-ed25519 or ecdsa-sha2-nistp256"};
+        return invalid("expected a key of type ssh-ed25519 or ecdsa-sha2-nistp256");
     }
     std::string_view base64 = space == std::string_view::npos ? "" : text.substr(space + 1);
     base64 = base64.substr(0, base64.find(' '));
@@ -306,14 +304,14 @@ Result<SshPublicKey> SshPublicKey::parse(std::string_view text) {
     ERR_clear_error();
     if (!blob || !blob->starts_with(packed(type)) || key_of(*blob) == nullptr) {
         check_memory();
-        return Error{ErrorCode::kInvalid, "the public key is cut or damaged"};
+        return invalid("the public key is cut or damaged");
     }
     return SshPublicKey(std::string(type) + " " + std::string(base64), std::move(*blob));
 }
 
 std::string ssh_fingerprint(std::string_view blob) {
     const Digest256 digest = sha256(blob);
-    std::string text = to_base64({reinterpret_cast<const char*>(digest.data()), digest.size()});
+    std::string text = to_base64(view_of(digest));
     text.resize(text.find('='));
     return "SHA256:" + text;
 }
@@ -337,14 +335,13 @@ Status verify_ssh_signature(std::string_view armored, std::string_view name_spac
         return cut();
     }
     if (signature->key != key.blob()) {
-        return Error{ErrorCode::kInvalid, "the signature is by another key, " +
-                                              ssh_fingerprint(signature->key) + "; expected " +
-                                              key.fingerprint()};
+        return invalid("the signature is by another key, " + ssh_fingerprint(signature->key) +
+                       "; expected " + key.fingerprint());
     }
     if (signature->name_space != name_space) {
-        return Error{ErrorCode::kInvalid, "the signature is for the namespace \"" +
-                                              std::string(signature->name_space) +
-                                              "\"; sign with -n " + std::string(name_space)};
+        return invalid("the signature is for the namespace \"" +
+                       std::string(signature->name_space) + "\"; sign with -n " +
+                       std::string(name_space));
     }
     const std::string bytes = signed_bytes(*signature, message);
     ERR_clear_error();
@@ -355,7 +352,7 @@ Status verify_ssh_signature(std::string_view armored, std::string_view name_spac
     }
     if (!is_right(*signature, bytes, public_key.get())) {
         check_memory();
-        return Error{ErrorCode::kInvalid, "the signature is not for this statement"};
+        return invalid("the signature is not for this statement");
     }
     return {};
 }

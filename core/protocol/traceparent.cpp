@@ -14,7 +14,7 @@ constexpr std::size_t kLength = 55;  // 00-<32>-<16>-<2>
 constexpr std::size_t kTraceIdAt = 3, kParentIdAt = 36, kFlagsAt = 53;
 
 bool is_zero(std::span<const std::uint8_t> bytes) noexcept {
-    return std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte == 0; });
+    return std::ranges::all_of(bytes, [](std::uint8_t byte) { return byte == 0; });
 }
 
 }  // namespace

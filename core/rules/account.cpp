@@ -1,6 +1,5 @@
 #include "core/rules/account.hpp"
 
-#include <optional>
 #include <utility>
 
 namespace sluice {
@@ -86,8 +85,8 @@ CreatorId shown_id_until(LedgerReader& ledger, AccountNumber account, const Crea
 
 bool is_held(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,
              const ProgramId& program) {
-    CreatorHold all{account, creator, ProgramId(), {}, {}, {}};
-    CreatorHold one{account, creator, program, {}, {}, {}};
+    CreatorHold all{account, creator, ProgramId()};
+    CreatorHold one{account, creator, program};
     return ledger.load(all) || ledger.load(one);
 }
 

@@ -15,7 +15,7 @@ namespace sluice {
 
 /// The settings that every input of an account needs, read together.
 struct AccountSettings {
-    AccountRow row;
+    AccountRow row{};
     Policy policy;               ///< The defaults if the account has none.
     std::uint32_t blocking = 0;  ///< Bits of the anomaly kinds that block.
 };

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -16,17 +18,12 @@ std::optional<Timestamp> effective_from_in(const ProgramId& program, std::string
     return ledger.load(row) ? std::optional(row.effective_from) : std::nullopt;
 }
 
-bool is_valid_at(const CodeRow& row, Timestamp at) noexcept {
-    return row.valid_from <= at && (!row.valid_until || at < *row.valid_until);
-}
-
 void add_code_candidates(std::vector<Candidate>& candidates, const OrderState& state,
                          const std::vector<Covering>& programs, LedgerReader& ledger) {
-    const bool any_uses_codes =
-        std::any_of(programs.begin(), programs.end(), [&state](const Covering& covering) {
-            return covering.row->program.uses(AttributionType::kAffiliateCode) &&
-                   covering.counts_for(state.ordered_at);
-        });
+    const bool any_uses_codes = std::ranges::any_of(programs, [&state](const Covering& covering) {
+        return covering.row->program.uses(AttributionType::kAffiliateCode) &&
+               covering.counts_for(state.ordered_at);
+    });
     for (std::size_t i = 0; any_uses_codes && i < state.codes.size(); ++i) {
         const std::string& code = state.codes[i];
         for (const CodeRow& owner : ledger.code_owners(state.key.account, code_digest(code))) {
@@ -168,6 +165,10 @@ std::uint8_t types_of_winner(const std::vector<Candidate>& candidates, const Can
 
 }  // namespace
 
+bool is_valid_at(const CodeRow& row, Timestamp at) noexcept {
+    return row.valid_from <= at && (!row.valid_until || at < *row.valid_until);
+}
+
 bool is_member(LedgerReader& ledger, AccountNumber account, const ProgramId& program,
                const CreatorId& creator) {
     const std::optional<Membership> member = ledger.membership(account, program, creator);
@@ -211,11 +212,7 @@ std::optional<std::uint32_t> find_position(const OrderState& state, const Progra
 }
 
 std::string type_names(std::uint8_t types) {
-    std::string text;
-    for (const std::string& name : attribution_type_names(types)) {
-        text += (text.empty() ? "" : "+") + name;
-    }
-    return text;
+    return joined(attribution_type_names(types), "+");
 }
 
 std::string folded_code(std::string_view code) {
@@ -243,8 +240,8 @@ Digest256 code_digest(std::string_view code) {
 }
 
 bool carries_code(const OrderState& state, const Digest256& code) {
-    return std::any_of(state.codes.begin(), state.codes.end(),
-                       [&code](const std::string& own) { return code_digest(own) == code; });
+    return std::ranges::any_of(
+        state.codes, [&code](const std::string& own) { return code_digest(own) == code; });
 }
 
 bool is_through_code(const OrderState& state, const Digest256& code) {
@@ -268,7 +265,7 @@ std::optional<Landed> landed_by(const Attribution& attribution) {
     if ((attribution.types & static_cast<unsigned>(AttributionType::kLanded)) == 0) {
         return std::nullopt;
     }
-    Landed landed{attribution.program, attribution.creator, {}};
+    Landed landed{attribution.program, attribution.creator};
     for (const Candidate& candidate : attribution.candidates) {
         if (candidate.type == AttributionType::kLanded &&
             candidate.program == attribution.program && candidate.creator == attribution.creator) {
@@ -289,7 +286,7 @@ std::vector<WaitKey> wait_keys(const OrderState& state) {
     for (const std::string& code : state.codes) {
         keys.push_back({state.key.account, WaitKind::kCode, code_digest(code)});
     }
-    std::sort(keys.begin(), keys.end());
+    std::ranges::sort(keys);
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     return keys;
 }
@@ -317,10 +314,9 @@ std::optional<Attribution> choose(const std::vector<Covering>& programs,
     if (winner == nullptr) {
         return std::nullopt;
     }
-    Attribution attribution;
-    attribution.program = winner->program;
-    attribution.creator = winner->creator;
-    attribution.types = types_of_winner(candidates, *winner);
+    Attribution attribution{.program = winner->program,
+                            .creator = winner->creator,
+                            .types = types_of_winner(candidates, *winner)};
     std::vector<CandidateVerdict> verdicts;
     for (const Candidate& candidate : candidates) {
         verdicts.push_back(verdict_of(candidate, *winner, program_winners));
@@ -330,8 +326,8 @@ std::optional<Attribution> choose(const std::vector<Covering>& programs,
         attribution.candidates[i].verdict = verdicts[i];
     }
     if (verdicts.size() > 1) {
-        std::stable_sort(
-            attribution.candidates.begin(), attribution.candidates.end(),
+        std::ranges::stable_sort(
+            attribution.candidates,
             [](const Candidate& a, const Candidate& b) { return a.verdict < b.verdict; });
     }
     if (attribution.candidates.size() > kCandidatesMax) {

@@ -32,6 +32,9 @@ struct Covering {
 /// Codes compare ignoring the case of ASCII letters.
 [[nodiscard]] Digest256 code_digest(std::string_view code);
 
+/// Returns whether the creator owns the code at this instant.
+[[nodiscard]] bool is_valid_at(const CodeRow& row, Timestamp at) noexcept;
+
 /// Returns whether the order has a code with this digest.
 [[nodiscard]] bool carries_code(const OrderState& state, const Digest256& code);
 /// Returns whether the order's creator was selected by the code.

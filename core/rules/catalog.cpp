@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "core/json/slices.hpp"
 #include "core/json/writer.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
@@ -14,11 +14,7 @@ namespace {
 constexpr std::string_view kParentId = "parent_id";
 
 std::vector<std::string> strings_in(std::string_view array) {
-    std::vector<std::string> texts;
-    for (const std::string_view element : json_elements(array)) {
-        texts.push_back(json_string(element));
-    }
-    return texts;
+    return mapped(json_elements(array), json_string);
 }
 
 std::vector<std::string> variant_skus_in(std::string_view variants) {
@@ -30,7 +26,7 @@ std::vector<std::string> variant_skus_in(std::string_view variants) {
             }
         }
     }
-    std::sort(skus.begin(), skus.end());
+    std::ranges::sort(skus);
     skus.erase(std::unique(skus.begin(), skus.end()), skus.end());
     return skus;
 }
@@ -59,8 +55,8 @@ void settle_parent(std::vector<JsonMember>& sent, bool created, std::string_view
     std::erase_if(sent, [](const JsonMember& member) {
         return member.key == kParentId && !is_json_string(member.value);
     });
-    const bool has_parent = std::any_of(
-        sent.begin(), sent.end(), [](const JsonMember& member) { return member.key == kParentId; });
+    const bool has_parent =
+        std::ranges::any_of(sent, [](const JsonMember& member) { return member.key == kParentId; });
     if (created && !has_parent) {
         sent.push_back({std::string(kParentId), own_id});
     }
@@ -130,9 +126,7 @@ CatalogRecord merge_product(const CatalogKey& key, const CatalogRecord* stored,
         before = json_members(stored->json);
     }
     const std::vector<JsonMember> members = merged_members(std::move(before), std::move(sent));
-    CatalogRecord record;
-    record.key = key;
-    record.json = object_of(members);
+    CatalogRecord record{.key = key, .json = object_of(members)};
     read_lookups(record, members);
     return record;
 }

@@ -14,8 +14,8 @@ bool overlaps(const CodeRow& a, const CodeRow& b) noexcept {
 }
 
 bool contains(const std::vector<CodeRow>& rows, const CodeRow& row) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&row](const CodeRow& other) { return other.valid_from == row.valid_from; });
+    return std::ranges::any_of(
+        rows, [&row](const CodeRow& other) { return other.valid_from == row.valid_from; });
 }
 
 bool has_dates(const CodeClaim& claim) noexcept {
@@ -52,8 +52,8 @@ CodeRow CodeBook::changed_row(const CodeClaim& claim, const std::vector<CodeRow>
         row.valid_from = changed.front().valid_from;
     }
     if (!claim.valid_until && !changed.empty()) {
-        const bool endless = std::any_of(changed.begin(), changed.end(),
-                                         [](const CodeRow& old) { return !old.valid_until; });
+        const bool endless =
+            std::ranges::any_of(changed, [](const CodeRow& old) { return !old.valid_until; });
         row.valid_until = endless ? std::nullopt : changed.back().valid_until;
     }
     return row;
@@ -62,9 +62,8 @@ CodeRow CodeBook::changed_row(const CodeClaim& claim, const std::vector<CodeRow>
 Result<bool> CodeBook::replace(const std::vector<CodeRow>& changed, CodeRow row,
                                const CodeClaim& claim) {
     if (row.valid_until && *row.valid_until <= row.valid_from) {
-        return Error{ErrorCode::kInvalid, "valid_until " + row.valid_until->to_string() +
-                                              " is not after valid_from " +
-                                              row.valid_from.to_string()};
+        return invalid("valid_until " + row.valid_until->to_string() + " is not after valid_from " +
+                       row.valid_from.to_string());
     }
     std::vector<CodeRow> kept;
     for (const CodeRow& other : rows_) {
@@ -72,32 +71,30 @@ Result<bool> CodeBook::replace(const std::vector<CodeRow>& changed, CodeRow row,
             continue;
         }
         if (overlaps(other, row)) {
-            return Error{ErrorCode::kConflict, "code " + claim.code + " belongs to creator " +
-                                                   other.creator.str() + " in program " +
-                                                   program_.str()};
+            return conflict("code " + claim.code + " belongs to creator " + other.creator.str() +
+                            " in program " + program_.str());
         }
         kept.push_back(other);
     }
     const bool changes = changed.size() != 1 || changed.front().valid_from != row.valid_from ||
                          changed.front().valid_until != row.valid_until;
     kept.push_back(std::move(row));
-    std::sort(kept.begin(), kept.end(),
-              [](const CodeRow& a, const CodeRow& b) { return a.valid_from < b.valid_from; });
+    std::ranges::sort(kept, {}, &CodeRow::valid_from);
     rows_ = std::move(kept);
     return changes;
 }
 
 std::vector<CodeRow> CodeBook::rows_of(const CreatorId& creator) const {
     std::vector<CodeRow> own;
-    std::copy_if(rows_.begin(), rows_.end(), std::back_inserter(own),
-                 [&creator](const CodeRow& row) { return row.creator == creator; });
+    std::ranges::copy_if(rows_, std::back_inserter(own),
+                         [&creator](const CodeRow& row) { return row.creator == creator; });
     return own;
 }
 
 bool CodeBook::leaves_ended(const CodeClaim& claim) const {
     const std::vector<CodeRow> own = rows_of(claim.creator);
     return !has_dates(claim) && !own.empty() &&
-           std::all_of(own.begin(), own.end(), [&claim](const CodeRow& row) {
+           std::ranges::all_of(own, [&claim](const CodeRow& row) {
                return row.valid_until && *row.valid_until <= claim.received_at;
            });
 }
@@ -107,9 +104,8 @@ Result<bool> CodeBook::claim(const CodeClaim& claim) {
     if (!has_dates(claim)) {
         return own.empty() ? replace({}, changed_row(claim, {}), claim) : Result<bool>(false);
     }
-    CodeRow asked;
-    asked.valid_from = claim.valid_from.value_or(Timestamp{INT64_MIN, 0});
-    asked.valid_until = claim.valid_until;
+    CodeRow asked{.valid_from = claim.valid_from.value_or(Timestamp{INT64_MIN, 0}),
+                  .valid_until = claim.valid_until};
     std::erase_if(own, [&asked](const CodeRow& row) { return !overlaps(row, asked); });
     return replace(own, changed_row(claim, own), claim);
 }

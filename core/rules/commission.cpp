@@ -4,7 +4,6 @@
 #include <boost/multiprecision/cpp_int.hpp>
 
 #include "core/values/assert.hpp"
-#include "core/values/decimal.hpp"
 
 namespace sluice {
 namespace {

@@ -92,7 +92,7 @@ void replace_lines(OrderState& state, const OrderEvent& event) {
     if (kept.size() == stored.size()) {
         return;
     }
-    std::sort(kept.begin(), kept.end());
+    std::ranges::sort(kept);
     const std::unordered_set<std::string_view> priced = priced_lines(state);
     for (OrderLine& old : stored) {
         if (!std::binary_search(kept.begin(), kept.end(), &old) && priced.contains(old.id.view())) {
@@ -157,9 +157,8 @@ private:
                  "line " + std::string(refund.line_item_id) + " has a second refund id, " +
                      std::string(refund.refund_line_item_id) + "; the newer version counts");
         }
-        RefundRow row;
-        row.id = RefundLineItemId(refund.refund_line_item_id);
-        row.line = LineItemId(refund.line_item_id);
+        RefundRow row{.id = RefundLineItemId(refund.refund_line_item_id),
+                      .line = LineItemId(refund.line_item_id)};
         fill(row, refund, version);
         row_of_id_.emplace(row.id.str(), state_.refunds.size());
         step_.new_refund_ids.emplace_back(row.id, row.line);
@@ -271,8 +270,8 @@ const RefundRow* standing_row(const std::vector<RefundRow>& rows, const LineItem
 }
 
 bool OrderStep::shows(AnomalyKind kind) const noexcept {
-    return std::any_of(anomalies.begin(), anomalies.end(),
-                       [kind](const ShownAnomaly& shown) { return shown.kind == kind; });
+    return std::ranges::any_of(anomalies,
+                               [kind](const ShownAnomaly& shown) { return shown.kind == kind; });
 }
 
 std::optional<Digest256> customer_digest(const OrderEvent& event) {
@@ -290,7 +289,7 @@ std::optional<Digest256> customer_digest(const OrderEvent& event) {
 }
 
 bool is_duplicate(const OrderState& state, Topic topic, const EventDigest& digest) noexcept {
-    return std::any_of(state.events.begin(), state.events.end(), [&](const EventTrace& event) {
+    return std::ranges::any_of(state.events, [&](const EventTrace& event) {
         return event.topic == topic && event.digest == digest;
     });
 }
@@ -313,9 +312,8 @@ OrderStep apply_event(OrderState& state, bool created, const OrderEvent& event,
 }
 
 OrderStep apply_deletion(OrderState& state, const OrderEvent& event, const EventArrival& arrival) {
-    OrderStep step;
-    step.decision =
-        event.updated_at >= state.version ? EventDecision::kApplied : EventDecision::kStale;
+    OrderStep step{.decision = event.updated_at >= state.version ? EventDecision::kApplied
+                                                                 : EventDecision::kStale};
     note_version(step, state, event, arrival);
     if (step.decision == EventDecision::kApplied) {
         step.cancellation_changed = !state.cancelled_at;

@@ -93,11 +93,11 @@ struct ShownAnomaly {
 struct OrderStep {
     bool created = false;
     EventDecision decision = EventDecision::kApplied;
-    std::vector<ShownAnomaly> anomalies;  ///< At most one of each kind.
+    std::vector<ShownAnomaly> anomalies{};  ///< At most one of each kind.
     bool cancellation_changed = false;
-    std::vector<LineItemId> refunds_changed;  ///< Lines whose refunded amount has another value.
+    std::vector<LineItemId> refunds_changed{};  ///< Lines whose refunded amount has another value.
     /// Refund ids that were used for the first time, with their owner for ever.
-    std::vector<std::pair<RefundLineItemId, LineItemId>> new_refund_ids;
+    std::vector<std::pair<RefundLineItemId, LineItemId>> new_refund_ids{};
 
     [[nodiscard]] bool shows(AnomalyKind kind) const noexcept;
 };

@@ -25,10 +25,9 @@ LineSet set_of(const std::vector<LineItemId>& lines) {
 
 void sort_postings(std::vector<JournalEntry>& postings) {
     if (postings.size() > 1) {
-        std::sort(
-            postings.begin(), postings.end(), [](const JournalEntry& a, const JournalEntry& b) {
-                return std::pair(a.line.view(), a.currency) < std::pair(b.line.view(), b.currency);
-            });
+        std::ranges::sort(postings, [](const JournalEntry& a, const JournalEntry& b) {
+            return std::pair(a.line.view(), a.currency) < std::pair(b.line.view(), b.currency);
+        });
     }
 }
 

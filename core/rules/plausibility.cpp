@@ -67,10 +67,9 @@ bool above_limit(const OrderState& state, const Decimal& amount, const Policy& p
 
 bool currency_changed(const OrderState& state) {
     for (const Position& position : state.positions) {
-        if (std::all_of(position.accruals.begin(), position.accruals.end(),
-                        [&state](const LineAccrual& accrual) {
-                            return accrual.currency == state.currency;
-                        })) {
+        if (std::ranges::all_of(position.accruals, [&state](const LineAccrual& accrual) {
+                return accrual.currency == state.currency;
+            })) {
             continue;  // as nearly always
         }
         for (const Currency currency : currencies_of(position)) {
@@ -103,8 +102,8 @@ Decimal exceeding_tax(const OrderState& state) {
     }
     // The rows that stand are sought only if one of all rows exceeds, because most orders have
     // none.
-    if (std::any_of(state.refunds.begin(), state.refunds.end(),
-                    [](const RefundRow& refund) { return refund.tax > refund.amount; })) {
+    if (std::ranges::any_of(state.refunds,
+                            [](const RefundRow& refund) { return refund.tax > refund.amount; })) {
         const StandingRefunds refunds(state.refunds);
         for (const auto& [line, refund] : refunds.rows()) {
             consider(refund->tax, refund->amount);

@@ -8,7 +8,6 @@
 
 #include "core/programs/policy.hpp"
 #include "core/rules/commission.hpp"
-#include "core/rules/order_book.hpp"
 #include "core/values/assert.hpp"
 #include "core/values/decimal.hpp"
 
@@ -94,10 +93,10 @@ Decimal sum_alone(const std::vector<PricedLine>& lines, Currency currency) {
 bool earns_alone(const std::vector<PricedLine>& lines, const Position& position,
                  Currency currency) {
     const Decimal* cap = cap_of(position, currency);
-    return std::none_of(lines.begin(), lines.end(),
-                        [currency](const PricedLine& line) {
-                            return is_shared(line.frozen->rate, currency);
-                        }) &&
+    return std::ranges::none_of(lines,
+                                [currency](const PricedLine& line) {
+                                    return is_shared(line.frozen->rate, currency);
+                                }) &&
            (cap == nullptr || sum_alone(lines, currency) <= *cap);
 }
 
@@ -184,7 +183,7 @@ private:
         }
         std::vector<std::size_t> order(members.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
-        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
             return rest[a] != rest[b] ? rest[a] > rest[b]
                                       : lines_[members[a]].line->id < lines_[members[b]].line->id;
         });

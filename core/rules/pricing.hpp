@@ -3,7 +3,6 @@
 // Amounts per order and caps are shared before refunds: a refund lowers its own line only.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -142,10 +142,9 @@ RateBook::RateBook(const ProgramRow& program, LedgerReader& ledger)
     for (Levels* const levels : {&rules_, &multipliers_}) {
         for (auto& [level, index] : *levels) {
             for (auto& [value, rules] : index) {
-                std::stable_sort(
-                    rules.begin(), rules.end(), [this](std::uint32_t a, std::uint32_t b) {
-                        return program_.rules[a].qualifiers() > program_.rules[b].qualifiers();
-                    });
+                std::ranges::stable_sort(rules, [this](std::uint32_t a, std::uint32_t b) {
+                    return program_.rules[a].qualifiers() > program_.rules[b].qualifiers();
+                });
             }
         }
     }
@@ -180,9 +179,8 @@ std::optional<std::uint32_t> RateBook::best_rule(const Levels& levels, RuleMatch
         return best;
     }
     const auto compare = [&](const std::vector<std::uint32_t>& rules) {
-        const auto rule = std::find_if(rules.begin(), rules.end(), [&](std::uint32_t number) {
-            return matches(number, question);
-        });
+        const auto rule = std::ranges::find_if(
+            rules, [&](std::uint32_t number) { return matches(number, question); });
         if (rule == rules.end()) {
             return;
         }
@@ -240,9 +238,7 @@ void RateBook::set_rate(FrozenRate& frozen, const Rate& rate, const OrderLine& l
 
 FrozenRate RateBook::rate_for(const OrderLine& line, const CatalogRecord* product,
                               const RateQuestion& question) const {
-    FrozenRate frozen;
-    frozen.base = program_.base;
-    frozen.program_version = version_;
+    FrozenRate frozen{.base = program_.base, .program_version = version_};
     for (const RuleMatch level : kLevels) {
         if (const auto best = best_rule(rules_, level, line, product, question)) {
             const Rule& rule = program_.rules[*best];

@@ -8,6 +8,7 @@
 #include "core/ledger/valid.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
@@ -61,13 +62,9 @@ const Row* find_twin(const std::vector<Row>& rows, NameOf name_of) {
         }
         return nullptr;
     }
-    std::vector<const Row*> sorted;
-    sorted.reserve(rows.size());
-    for (const Row& row : rows) {
-        sorted.push_back(&row);
-    }
-    std::sort(sorted.begin(), sorted.end(),
-              [&](const Row* a, const Row* b) { return name_of(*a) < name_of(*b); });
+    std::vector<const Row*> sorted = mapped(rows, [](const Row& row) { return &row; });
+    std::ranges::sort(sorted,
+                      [&](const Row* a, const Row* b) { return name_of(*a) < name_of(*b); });
     const auto twin =
         std::adjacent_find(sorted.begin(), sorted.end(),
                            [&](const Row* a, const Row* b) { return name_of(*a) == name_of(*b); });

@@ -58,7 +58,7 @@ TierBounds tier_bounds(const ProgramRow& program, LedgerReader& ledger) {
         }
     }
     for (auto& [currency, amounts] : bounds) {
-        std::sort(amounts.begin(), amounts.end());
+        std::ranges::sort(amounts);
     }
     return bounds;
 }

@@ -188,7 +188,7 @@ void share_by_weight(const Decimal& total, std::span<const Decimal> weights, Cur
         units_left -= units.whole;
         fractions[i] = {-units.rest, i};
     }
-    std::sort(fractions.begin(), fractions.end());
+    std::ranges::sort(fractions);
     for (std::size_t i = 0; i < fractions.size() && units_left > 0; ++i, --units_left) {
         shares[fractions[i].second] += amount_of(unit);
     }

@@ -36,7 +36,7 @@ std::string percent_decoded(std::string_view text) {
 
 bool is_device_id(std::string_view text) noexcept {
     return text.size() >= kDeviceIdBytesMin && text.size() <= kDeviceIdBytesMax &&
-           std::all_of(text.begin(), text.end(), is_device_character);
+           std::ranges::all_of(text, is_device_character);
 }
 
 bool names_device(std::string_view attribute, std::string_view field) noexcept {

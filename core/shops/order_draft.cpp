@@ -129,7 +129,7 @@ void OrderDraft::settle_totals() {
 std::optional<std::size_t> OrderDraft::index_lines() {
     by_id_.resize(lines.size());
     std::iota(by_id_.begin(), by_id_.end(), 0U);
-    std::sort(by_id_.begin(), by_id_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    std::ranges::sort(by_id_, [this](std::uint32_t a, std::uint32_t b) {
         return lines[a].id != lines[b].id ? lines[a].id < lines[b].id : a < b;
     });
     const auto repeated =

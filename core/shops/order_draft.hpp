@@ -23,14 +23,14 @@ struct DraftDiscount {
 };
 
 struct DraftLine {
-    std::string_view id, sku, variant_sku;  ///< An empty variant_sku is none.
+    std::string_view id, sku{}, variant_sku{};  ///< An empty variant_sku is none.
     Decimal amount = kNoAmount;
     Decimal tax = kNoAmount;
     std::uint32_t quantity = 0;
     Decimal refunded = kNoAmount;
     Decimal refunded_tax = kNoAmount;
     std::uint64_t refunded_quantity = 0;
-    std::optional<Timestamp> refunded_at;  ///< The latest of this line's refunds.
+    std::optional<Timestamp> refunded_at{};  ///< The latest of this line's refunds.
 
     void add_refund(const Decimal& amount, const Decimal& tax, std::uint64_t quantity,
                     std::optional<Timestamp> at) noexcept;
@@ -88,7 +88,8 @@ void check_draft(const OrderDraft& draft, std::vector<FieldError>& faults);
 /// Writes the members of the order in the order of docs/protocol.md, without the braces.
 /// Requires: times and currency are set, and check_draft() found nothing.
 void write_draft(JsonWriter& json, const OrderDraft& draft, std::string_view anon_field);
-/// Writes only the members that identify the order, as far as they are known.
+/// Writes the ids of the order and the customer and the order's times, those that are known,
+/// without the braces.
 void write_draft_head(JsonWriter& json, const OrderDraft& draft);
 
 }  // namespace sluice

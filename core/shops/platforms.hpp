@@ -27,7 +27,7 @@ struct ReadResult {
 [[nodiscard]] ReadResult read_shopify(const JsonValue& root, const ReadArguments& arguments,
                                       OrderDraft& draft, SourceReading& reading);
 
-/// Likewise, WooCommerce.
+/// Reads a WooCommerce order. Requires: `root` is an object.
 [[nodiscard]] ReadResult read_woocommerce(const JsonValue& root, const ReadArguments& arguments,
                                           OrderDraft& draft, SourceReading& reading);
 

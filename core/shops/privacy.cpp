@@ -1,5 +1,3 @@
-#include <array>
-
 #include "core/protocol/personal_ids.hpp"
 #include "core/shops/platforms.hpp"
 

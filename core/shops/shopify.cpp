@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "core/protocol/order_numbers.hpp"
 #include "core/shops/device_id.hpp"
@@ -134,7 +133,7 @@ private:
                     entered.push_back(folded(application.text(1, Need::kOptional, Seen::kHidden)));
                 }
             });
-        std::sort(entered.begin(), entered.end());
+        std::ranges::sort(entered);
         order_.each(kOrder["discount_codes"], kCode, Need::kOptional, Seen::kHidden,
                     [&](SourceObject& discount) {
                         const std::string_view code =
@@ -196,9 +195,9 @@ private:
     void read_lines(bool taxes_included) {
         order_.each(
             kOrder["line_items"], kLine, Need::kRequired, Seen::kCopied, [&](SourceObject& from) {
-                DraftLine line;
-                line.id = from.id(kLine["id"], Need::kRequired);
-                line.quantity = from.whole(kLine["quantity"], Need::kRequired, kQuantityEnd);
+                DraftLine line{
+                    .id = from.id(kLine["id"], Need::kRequired),
+                    .quantity = from.whole(kLine["quantity"], Need::kRequired, kQuantityEnd)};
                 const bool is_gift_card = from.flag(kLine["gift_card"]).value_or(false);
                 const bool is_tip = from.has(kLine["tip_payment_gateway"]);
                 if (is_tip) {

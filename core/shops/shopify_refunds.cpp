@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "core/shops/platforms.hpp"
 
@@ -20,14 +19,14 @@ constexpr FieldNames kTransaction("kind", "status");
 
 struct RefundRow {
     std::string_view line;
-    Decimal gross, tax;
+    Decimal gross{}, tax{};
     std::uint32_t pieces = 0;
 };
 
 /// One refund as Shopify states it.
 struct Refund {
     std::optional<Timestamp> at;
-    std::vector<RefundRow> rows;
+    std::vector<RefundRow> rows{};
     /// Money to the customer beyond the rows; negative: the customer gets less than the rows say.
     Decimal beyond_rows = kNoAmount;
     bool has_success = false;
@@ -40,8 +39,7 @@ public:
         : taxes_included_(taxes_included), draft_(draft) {}
 
     void read(SourceObject& from) {
-        Refund refund;
-        refund.at = from.time(kRefund["processed_at"]);
+        Refund refund{.at = from.time(kRefund["processed_at"])};
         if (!refund.at) {
             refund.at = from.time(kRefund["created_at"]);
         }
@@ -75,9 +73,9 @@ private:
     void read_rows(SourceObject& from, Refund& refund) const {
         from.each(kRefund["refund_line_items"], kRow, Need::kOptional, Seen::kCopied,
                   [&](SourceObject& item) {
-                      RefundRow row;
-                      row.line = item.id(kRow["line_item_id"]);
-                      row.pieces = item.whole(kRow["quantity"], Need::kOptional, kPiecesEnd);
+                      RefundRow row{
+                          .line = item.id(kRow["line_item_id"]),
+                          .pieces = item.whole(kRow["quantity"], Need::kOptional, kPiecesEnd)};
                       const Decimal subtotal = item.money(kRow["subtotal"]);
                       const Decimal tax = item.money(kRow["total_tax"]);
                       row.gross = std::max(taxes_included_ ? subtotal : subtotal + tax, kNoAmount);

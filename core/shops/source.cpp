@@ -31,7 +31,8 @@ SourceNotes read_source_notes(std::string_view order) {
                 continue;
             }
             for (const std::string_view text : json_elements(stated.value)) {
-                if (const std::optional<SourceNote> note = parse_source_note(json_string(text))) {
+                if (const std::optional<SourceNote> note =
+                        parse_name<SourceNote>(json_string(text))) {
                     notes.add(*note);
                 }
             }

@@ -8,7 +8,6 @@
 
 #include "core/protocol/platform.hpp"
 #include "core/protocol/source_note.hpp"
-#include "core/values/parsed.hpp"
 #include "core/values/timestamp.hpp"
 
 namespace sluice {

@@ -134,10 +134,11 @@ public:
 private:
     /// Returns the value of a field, or nullptr if it is absent or repeated, which are reported.
     [[nodiscard]] const JsonValue* find(std::size_t field, Need need);
-    /// Returns the same, and reports nothing. Returns nullptr also for null.
+    /// Returns the value of a field, or nullptr if it is absent, repeated or null. Reports nothing.
     [[nodiscard]] const JsonValue* peek(std::size_t field) const noexcept;
+    /// Returns the array in a field, or nullptr if it is absent or no array, which are reported.
     [[nodiscard]] const JsonValue* array(std::size_t field, Need need);
-    /// Returns the text of a string or the digits of a number, or nullptr after a fault.
+    /// Returns the text of a string or the digits of a number, or nullopt after a fault.
     [[nodiscard]] std::optional<std::string_view> scalar(std::size_t field, const JsonValue& value,
                                                          Seen seen, std::string_view message);
     [[nodiscard]] std::optional<std::string_view> string(std::size_t field, Need need, Seen seen);

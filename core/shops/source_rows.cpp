@@ -338,9 +338,8 @@ private:
         const std::span<const FieldUse> uses = platform_ == Platform::kShopify
                                                    ? std::span<const FieldUse>(kShopifyUses)
                                                    : std::span<const FieldUse>(kWooUses);
-        const auto use = std::find_if(uses.begin(), uses.end(), [&leaf](const FieldUse& one) {
-            return one.from == leaf.pattern;
-        });
+        const auto use = std::ranges::find_if(
+            uses, [&leaf](const FieldUse& one) { return one.from == leaf.pattern; });
         SourceRow& row = rows_.emplace_back(SourceRow{leaf.path, leaf.value, {}, {}, {}});
         if (use == uses.end()) {
             return;

@@ -25,7 +25,7 @@ TopicKind kind_of(Platform platform, std::string_view topic) noexcept {
     constexpr std::array<std::string_view, 4> kWooCommerceTopics{"order.created", "order.updated",
                                                                  "order.restored", "order.deleted"};
     const auto has = [topic](const auto& topics) {
-        return std::find(topics.begin(), topics.end(), topic) != topics.end();
+        return std::ranges::find(topics, topic) != topics.end();
     };
     if (platform == Platform::kWooCommerce) {
         return has(kWooCommerceTopics) ? TopicKind::kOfOrder : TopicKind::kOther;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 
 #include "core/shops/device_id.hpp"
 #include "core/shops/platforms.hpp"
@@ -29,10 +28,6 @@ constexpr FieldNames kMeta("key", "value");
 /// WooCommerce writes 0 for a product or a customer that there is not.
 std::string_view unless_zero(std::string_view id) noexcept {
     return id == "0" ? std::string_view() : id;
-}
-
-Decimal magnitude(const Decimal& amount) noexcept {
-    return amount.is_negative() ? -amount : amount;
 }
 
 /// Rounds up, at any size of the number.
@@ -87,9 +82,8 @@ public:
 
 private:
     void read_line(SourceObject& from) {
-        DraftLine line;
-        line.id = from.id(kWooLine["id"], Need::kRequired);
-        line.sku = unless_zero(from.id(kWooLine["product_id"]));
+        DraftLine line{.id = from.id(kWooLine["id"], Need::kRequired),
+                       .sku = unless_zero(from.id(kWooLine["product_id"]))};
         if (line.sku.empty()) {
             line.sku = "custom";
         }
@@ -159,21 +153,20 @@ private:
 
     struct Row {
         std::string_view line;
-        Decimal gross, tax;
+        Decimal gross{}, tax{};
         std::uint32_t quantity = 0;
     };
 
     /// WooCommerce states the total alone; the plugin of conf/shops adds lines, shipping and fees.
     void read_refund(SourceObject& refund) {
         ++refunds_;
-        const Decimal total = magnitude(refund.amount(kWooRefund["total"]));
+        const Decimal total = refund.amount(kWooRefund["total"]).absolute();
         Decimal elsewhere = kNoAmount;
         refund.each(kWooRefund["line_items"], kWooRow, Need::kOptional, Seen::kCopied,
                     [&](SourceObject& item) {
-                        Row row;
-                        row.line = item.id(kWooRow["line_item_id"]);
+                        Row row{.line = item.id(kWooRow["line_item_id"])};
                         const Int128 pieces =
-                            rounded_up(magnitude(item.amount(kWooRow["quantity"])));
+                            rounded_up(item.amount(kWooRow["quantity"]).absolute());
                         row.quantity =
                             static_cast<std::uint32_t>(std::min<Int128>(pieces, kWooQuantityMax));
                         row.gross = gross_of(item, kWooRow["total"], kWooRow["total_tax"], row.tax);
@@ -192,8 +185,8 @@ private:
 
     static Decimal gross_of(SourceObject& item, std::size_t total, std::size_t tax_field,
                             Decimal& tax) {
-        tax = magnitude(item.amount(tax_field));
-        return magnitude(item.amount(total)) + tax;
+        tax = item.amount(tax_field).absolute();
+        return item.amount(total).absolute() + tax;
     }
 
     void refund_rows() {

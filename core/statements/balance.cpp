@@ -8,11 +8,11 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/failure.hpp"
 #include "core/ledger/overview_rows.hpp"
-#include "core/positions/open_amounts.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/later_postings.hpp"
 #include "core/statements/statements.hpp"
 #include "core/values/hour_sums.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
@@ -125,10 +125,7 @@ public:
         }
     }
 
-    [[nodiscard]] Open of(const BalanceKey& key) const {
-        const auto found = sums_.find(key);
-        return found == sums_.end() ? Open{} : found->second;
-    }
+    [[nodiscard]] Open of(const BalanceKey& key) const { return value_or(sums_, key); }
 
 private:
     /// Adds the sums by hour, and each amount of the hour in which the clearing days end. Nearly
@@ -137,9 +134,7 @@ private:
     void add_now(const Program& program, Creators creators, std::uint32_t blocking) {
         const ClearedUntil until(program, now_);
         bool is_divided = false;
-        OpenHours first;
-        first.account = program.account;
-        first.program = program.id;
+        OpenHours first{.account = program.account, .program = program.id};
         const std::vector<CreatorId> held = held_in(program, creators);
         if (!held.empty()) {
             first.creator = held.front();
@@ -211,10 +206,9 @@ private:
     /// Adds each amount of the hour in which the clearing days end.
     void add_divided(const Program& program, Creators creators, const ClearedUntil& until,
                      std::uint32_t blocking) {
-        OpenAmount from;
-        from.account = program.account;
-        from.program = program.id;
-        from.sold_at = start_of_hour(until.span, until.hour);
+        const OpenAmount from{.account = program.account,
+                              .program = program.id,
+                              .sold_at = start_of_hour(until.span, until.hour)};
         const Timestamp end = from.sold_at.plus_seconds(kSecondsPerHour);
         ledger_.scan(from, {3, 4}, [&](const OpenAmount& row) {
             if (row.sold_at >= end) {
@@ -255,9 +249,7 @@ private:
         const auto add_row = [&](const OpenAmount& row) {
             add_amount(row, row.cleared || row.sold_at <= cleared_until, blocking);
         };
-        OpenAmount first;
-        first.account = program.account;
-        first.program = program.id;
+        const OpenAmount first{.account = program.account, .program = program.id};
         ledger_.scan(first, {2, 2}, [&](const OpenAmount& row) {
             if (!later.changed(row)) {
                 add_row(row);
@@ -331,9 +323,7 @@ private:
 
     /// Reads holds before the scans, because no other read may happen during a scan.
     void find_holds(AccountNumber account) {
-        CreatorHold first;
-        first.account = account;
-        ledger_.scan(first, {1, 1}, [this](const CreatorHold& row) {
+        ledger_.scan(CreatorHold{.account = account}, {1, 1}, [this](const CreatorHold& row) {
             holds_.insert({row.account, row.creator, row.program});
         });
     }
@@ -384,8 +374,9 @@ std::vector<Program> programs_of(LedgerReader& ledger,
 
 /// Returns the balance `row` without later postings.
 Balance books_then(const Balance& row, const LaterByAccount& later) {
-    const auto found = later.find(row.key.account);
-    const AccountSums* came_later = found == later.end() ? nullptr : found->second.books(row.key);
+    const LaterPostings* const of_account = find_value(later, row.key.account);
+    const AccountSums* const came_later =
+        of_account == nullptr ? nullptr : of_account->books(row.key);
     Balance then = row;
     if (came_later != nullptr) {
         then -= *came_later;
@@ -415,8 +406,7 @@ void visit_balances(LedgerReader& ledger, const std::optional<AccountNumber>& ac
         open.add(program, nullptr);
     }
     open.block_write_offs();
-    BalanceKey first;
-    first.account = account.value_or(AccountNumber());
+    BalanceKey first{.account = account.value_or(AccountNumber())};
     ledger.scan_balances_from(first, [&](const Balance& stored) {
         if (account && stored.key.account != *account) {
             return false;
@@ -452,11 +442,8 @@ std::vector<BalanceAt> balances_at(LedgerReader& ledger, AccountNumber account, 
         }
     }
     open.block_write_offs();
-    std::vector<BalanceAt> balances;
-    for (const Balance& row : stored) {
-        balances.push_back(balance_of(row, open.of(row.key)));
-    }
-    return balances;
+    return mapped(stored,
+                  [&open](const Balance& row) { return balance_of(row, open.of(row.key)); });
 }
 
 std::map<std::pair<Currency, Timestamp>, Decimal> clearing_days(LedgerReader& ledger,

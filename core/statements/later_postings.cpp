@@ -3,6 +3,7 @@
 #include "core/journal/journal.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 
@@ -22,8 +23,7 @@ LaterPostings::LaterPostings(LedgerReader& ledger, AccountNumber account, Timest
 }
 
 const AccountSums* LaterPostings::books(const BalanceKey& key) const {
-    const auto found = books_.find(key);
-    return found == books_.end() ? nullptr : &found->second;
+    return find_value(books_, key);
 }
 
 bool LaterPostings::changed(const OpenAmount& row) const {
@@ -32,8 +32,8 @@ bool LaterPostings::changed(const OpenAmount& row) const {
 
 const std::vector<OpenAmount>& LaterPostings::open_then(const ProgramId& program) const {
     static const std::vector<OpenAmount> kNone;
-    const auto found = open_.find(program);
-    return found == open_.end() ? kNone : found->second;
+    const std::vector<OpenAmount>* const found = find_value(open_, program);
+    return found == nullptr ? kNone : *found;
 }
 
 void LaterPostings::add_accrued(Change& change, const JournalEntry& entry) {
@@ -100,8 +100,7 @@ void LaterPostings::find_items(LedgerReader& ledger) {
     for (const auto& [payout_id, creator] : moved) {
         const bool was_closed = closed_.contains(payout_id);
         const bool was_reopened = reopened_.contains(payout_id);
-        PayoutItem first;
-        first.payout_id = payout_id;
+        const PayoutItem first{.payout_id = payout_id};
         ledger.scan(first, {1, 1}, [&, owner = creator](const PayoutItem& item) {
             if (item.kind != ItemKind::kCredit) {
                 units_.try_emplace({item.program, owner, item.shop, item.order_id});
@@ -142,8 +141,7 @@ void LaterPostings::add_position(LedgerReader& ledger, const Unit& unit, const C
     }
     for (const Currency currency : currencies_of(position)) {
         const auto amount = [currency](const std::map<Currency, Decimal>& sums) {
-            const auto found = sums.find(currency);
-            return found == sums.end() ? zero_amount(currency) : found->second;
+            return value_or(sums, currency, zero_amount(currency));
         };
         const Decimal open =
             accrued_in(position, currency) - amount(change.accrued) - amount(allocated);
@@ -155,8 +153,7 @@ void LaterPostings::add_position(LedgerReader& ledger, const Unit& unit, const C
 }
 
 void LaterPostings::add_credit(LedgerReader& ledger, const Unit& unit, const Change& change) {
-    MoneyCommand credit;
-    credit.command_id = unit.order_id.str();
+    MoneyCommand credit{.command_id = unit.order_id.str()};
     if (!ledger.load(credit)) {
         return;
     }

@@ -6,6 +6,7 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
 #include "core/rules/account.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 
@@ -76,10 +77,7 @@ std::map<CreatorId, CreatorRow> NextClose::profiles() const {
         });
         return rows;
     }
-    std::vector<CreatorRow> few;
-    for (const auto& [creator, row] : rows) {
-        few.push_back(row);
-    }
+    std::vector<CreatorRow> few = mapped(rows, [](const auto& entry) { return entry.second; });
     load_all(ledger_, few);
     for (CreatorRow& row : few) {
         rows[row.creator] = std::move(row);

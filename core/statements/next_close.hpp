@@ -3,7 +3,6 @@
 // often; `payout preview` reads every open amount, and finds the same sums.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>

@@ -9,11 +9,10 @@ namespace sluice {
 namespace {
 
 PayoutState state_of(const std::string& payout_id, LedgerReader& ledger) {
-    Payout payout;
-    payout.payout_id = payout_id;
+    Payout payout{.payout_id = payout_id};
     if (!ledger.load(payout)) {
-        throw LedgerFailure({ErrorCode::kCorrupt,
-                             "ledger: there is no payout " + payout_id + ", which an order names"});
+        throw LedgerFailure(
+            corrupt("ledger: there is no payout " + payout_id + ", which an order names"));
     }
     return payout.state;
 }
@@ -72,13 +71,8 @@ std::vector<std::string> OrderJudge::blocked_by(const OrderState& order) {
     if (is_creator_held(order)) {
         blocks.emplace_back("CREATOR_HOLD");
     }
-    const std::uint32_t open = open_anomalies(order);
-    for (unsigned number = 1; number < kAnomalyKinds; ++number) {
-        const auto kind = static_cast<AnomalyKind>(number);
-        if ((open & bit(kind)) != 0) {
-            blocks.emplace_back(to_string(kind));
-        }
-    }
+    each_kind(open_anomalies(order),
+              [&blocks](AnomalyKind kind) { blocks.emplace_back(to_string(kind)); });
     return blocks;
 }
 
@@ -101,23 +95,18 @@ std::optional<Timestamp> OrderJudge::blocked_since(const OrderState& order) {
     }
     if (is_creator_held(order)) {
         const Attribution& given = order.position()->attribution;
-        CreatorHold hold;
-        hold.account = order.key.account;
-        hold.creator = given.creator;
+        CreatorHold hold{.account = order.key.account, .creator = given.creator};
         ledger_.scan(hold, {2, 2}, [&](const CreatorHold& row) {
             if (row.program.empty() || row.program == given.program) {
                 note(row.held_at);
             }
         });
     }
-    const std::uint32_t open = open_anomalies(order);
-    for (unsigned number = 1; number < kAnomalyKinds; ++number) {
-        const auto kind = static_cast<AnomalyKind>(number);
-        const auto row = (open & bit(kind)) != 0 ? ledger_.anomaly(order.key, kind) : std::nullopt;
-        if (row) {
+    each_kind(open_anomalies(order), [&](AnomalyKind kind) {
+        if (const auto row = ledger_.anomaly(order.key, kind)) {
             note(row->recorded_at);
         }
-    }
+    });
     return since;
 }
 

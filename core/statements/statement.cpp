@@ -19,9 +19,7 @@ StatementSums& sums_of(Statement& statement, const ProgramId& program, Currency 
 /// Returns the end of the last period that was closed at or before `at`.
 std::optional<Timestamp> last_period(LedgerReader& ledger, AccountNumber account, Timestamp at) {
     std::optional<Timestamp> last;
-    Period first;
-    first.account = account;
-    ledger.scan(first, {1, 1}, [&](const Period& row) {
+    ledger.scan(Period{.account = account}, {1, 1}, [&](const Period& row) {
         if (row.until > at) {
             return false;
         }
@@ -115,10 +113,7 @@ Statement read_statement(LedgerReader& ledger, AccountNumber account, const Crea
     statement.is_closed = closed_until && *closed_until >= until;
     const std::optional<Timestamp> period = last_period(ledger, account, from);
     if (period) {
-        PeriodSum first;
-        first.account = account;
-        first.until = *period;
-        first.creator = creator;
+        const PeriodSum first{.account = account, .until = *period, .creator = creator};
         ledger.scan(first, {3, 3}, [&statement](const PeriodSum& row) {
             StatementSums& sums = sums_of(statement, row.program, row.currency);
             sums.opening = sums.closing = row.closing_owed;
@@ -151,9 +146,7 @@ AccountMonth read_account_month(LedgerReader& ledger, AccountNumber account, Tim
     };
     const std::optional<Timestamp> period = last_period(ledger, account, from);
     if (period) {
-        PeriodSum first;
-        first.account = account;
-        first.until = *period;
+        const PeriodSum first{.account = account, .until = *period};
         ledger.scan(first, {2, 2}, [&of](const PeriodSum& row) { open_with(of(row), row); });
     }
     DailySum first;

@@ -54,7 +54,7 @@ void balances_at(LedgerReader& ledger, const std::optional<AccountNumber>& accou
 
 /// Returns these balances of one account. Reads the open amounts of their creators alone.
 /// @param stored  By key.
-/// @param totals  As above, of these balances. Null, or empty.
+/// @param totals  Filled with those of these balances. Null, or empty.
 [[nodiscard]] std::vector<BalanceAt> balances_at(LedgerReader& ledger, AccountNumber account,
                                                  Timestamp now, std::span<const Balance> stored,
                                                  OpenTotals* totals = nullptr);

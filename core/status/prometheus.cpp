@@ -27,8 +27,13 @@ public:
         out_ += '\n';
     }
     template <class Number>
-    void single(std::string_view name, std::string_view type, std::string_view help, Number value) {
-        family(name, type, help);
+    void counter(std::string_view name, std::string_view help, Number value) {
+        family(name, "counter", help);
+        sample({}, value);
+    }
+    template <class Number>
+    void gauge(std::string_view name, std::string_view help, Number value) {
+        family(name, "gauge", help);
         sample({}, value);
     }
     void histogram(std::string_view labels, const HistogramValues& values, double unit) {
@@ -141,8 +146,8 @@ void write_times(MetricsText& text, const MetricsSnapshot& metrics) {
     text.histogram({}, metrics.commit_us, 1e-6);
     text.family("sluice_commit_requests", "histogram", "Requests that shared one commit.");
     text.histogram({}, metrics.commit_requests, 1);
-    text.single("sluice_offloaded_bodies_total", "counter",
-                "Large bodies that were checked on the offload pool.", metrics.offloaded);
+    text.counter("sluice_offloaded_bodies_total",
+                 "Large bodies that were checked on the offload pool.", metrics.offloaded);
 }
 
 void write_links(MetricsText& text, const MetricsSnapshot& metrics) {
@@ -150,53 +155,54 @@ void write_links(MetricsText& text, const MetricsSnapshot& metrics) {
     for (std::size_t i = 0; i < kLinkResults; ++i) {
         text.sample(label("result", to_string(static_cast<LinkResult>(i))), metrics.links[i]);
     }
-    text.single("sluice_clicks_lost_total", "counter",
-                "Counted clicks of links that could not be written.", metrics.clicks_lost);
-    text.single("sluice_click_buffer_clicks", "gauge",
-                "Counted clicks of links that are not written yet.", metrics.clicks_buffered);
+    text.counter("sluice_clicks_lost_total", "Counted clicks of links that could not be written.",
+                 metrics.clicks_lost);
+    text.gauge("sluice_click_buffer_clicks", "Counted clicks of links that are not written yet.",
+               metrics.clicks_buffered);
 }
 
 void write_queue(MetricsText& text, const QueueFigures& queue, std::uint64_t now_ms) {
-    const auto gauge = [&](std::string_view name, std::string_view help, auto value) {
-        text.single(name, "gauge", help, value);
-    };
-    gauge("sluice_queue_records", "Records in the queue that are not applied yet.", queue.depth);
-    gauge("sluice_queue_oldest_age_seconds", "Age of the oldest record that is not applied yet.",
-          queue.oldest_ms && now_ms > *queue.oldest_ms ? to_seconds(now_ms - *queue.oldest_ms) : 0);
-    gauge("sluice_queue_used_bytes", "Pages of the queue that are in use.", queue.bytes_used);
-    gauge("sluice_queue_mark_bytes", "Admission stops here.", queue.bytes_mark);
-    gauge("sluice_queue_map_bytes", "Size of the queue's map.", queue.bytes_map);
-    gauge("sluice_queue_last_sequence", "Sequence number that was given out last.", queue.last_seq);
-    gauge("sluice_queue_applied_sequence", "Sequence number that was applied last.",
-          queue.applied_seq);
-    gauge("sluice_idempotency_keys", "Idempotency keys that are kept.", queue.idempotency_rows);
+    text.gauge("sluice_queue_records", "Records in the queue that are not applied yet.",
+               queue.depth);
+    text.gauge(
+        "sluice_queue_oldest_age_seconds", "Age of the oldest record that is not applied yet.",
+        queue.oldest_ms && now_ms > *queue.oldest_ms ? to_seconds(now_ms - *queue.oldest_ms) : 0);
+    text.gauge("sluice_queue_used_bytes", "Pages of the queue that are in use.", queue.bytes_used);
+    text.gauge("sluice_queue_mark_bytes", "Admission stops here.", queue.bytes_mark);
+    text.gauge("sluice_queue_map_bytes", "Size of the queue's map.", queue.bytes_map);
+    text.gauge("sluice_queue_last_sequence", "Sequence number that was given out last.",
+               queue.last_seq);
+    text.gauge("sluice_queue_applied_sequence", "Sequence number that was applied last.",
+               queue.applied_seq);
+    text.gauge("sluice_idempotency_keys", "Idempotency keys that are kept.",
+               queue.idempotency_rows);
     if (queue.disk_free && queue.disk_bytes) {
-        gauge("sluice_disk_free_bytes", "Free room on the store's disk.", *queue.disk_free);
-        gauge("sluice_disk_size_bytes", "Size of the store's disk.", *queue.disk_bytes);
+        text.gauge("sluice_disk_free_bytes", "Free room on the store's disk.", *queue.disk_free);
+        text.gauge("sluice_disk_size_bytes", "Size of the store's disk.", *queue.disk_bytes);
     }
-    gauge("sluice_lanes", "Lanes of the store.", queue.lanes);
-    gauge("sluice_lanes_in_use", "Lanes that a process writes to.", queue.lanes_in_use);
-    gauge("sluice_lane_records", "Records in lanes that are not in the queue yet.",
-          queue.lane_records);
-    gauge("sluice_lane_used_bytes", "Bytes of lanes that are not in the queue yet.",
-          queue.lane_bytes_used);
-    gauge("sluice_lane_size_bytes", "Bytes that all lanes can hold.", queue.lane_bytes_all);
-    gauge("sluice_lane_oldest_age_seconds", "Age of the oldest record that is in a lane.",
-          to_seconds(queue.lane_oldest_ms));
-    gauge("sluice_sample_timestamp_seconds", "When the figures of the queue were taken.",
-          to_seconds(queue.sampled_ms));
+    text.gauge("sluice_lanes", "Lanes of the store.", queue.lanes);
+    text.gauge("sluice_lanes_in_use", "Lanes that a process writes to.", queue.lanes_in_use);
+    text.gauge("sluice_lane_records", "Records in lanes that are not in the queue yet.",
+               queue.lane_records);
+    text.gauge("sluice_lane_used_bytes", "Bytes of lanes that are not in the queue yet.",
+               queue.lane_bytes_used);
+    text.gauge("sluice_lane_size_bytes", "Bytes that all lanes can hold.", queue.lane_bytes_all);
+    text.gauge("sluice_lane_oldest_age_seconds", "Age of the oldest record that is in a lane.",
+               to_seconds(queue.lane_oldest_ms));
+    text.gauge("sluice_sample_timestamp_seconds", "When the figures of the queue were taken.",
+               to_seconds(queue.sampled_ms));
 }
 
 void write_worker(MetricsText& text, const WorkerFigures& worker, std::uint64_t now_ms) {
     const std::string_view state = worker_state(worker, now_ms);
-    text.single("sluice_worker_up", "gauge", "1 if the worker runs and gives signs of life.",
-                state == "running" || state == "retrying" || state == "starting" ? 1 : 0);
-    text.single("sluice_worker_retrying", "gauge", "1 if the worker cannot apply and tries again.",
-                state == "retrying" ? 1 : 0);
-    text.single("sluice_worker_heartbeat_timestamp_seconds", "gauge",
-                "Last sign of life of the worker.", to_seconds(worker.heartbeat_ms));
-    text.single("sluice_worker_start_time_seconds", "gauge", "When the worker started.",
-                to_seconds(worker.started_ms));
+    text.gauge("sluice_worker_up", "1 if the worker runs and gives signs of life.",
+               state == "running" || state == "retrying" || state == "starting" ? 1 : 0);
+    text.gauge("sluice_worker_retrying", "1 if the worker cannot apply and tries again.",
+               state == "retrying" ? 1 : 0);
+    text.gauge("sluice_worker_heartbeat_timestamp_seconds", "Last sign of life of the worker.",
+               to_seconds(worker.heartbeat_ms));
+    text.gauge("sluice_worker_start_time_seconds", "When the worker started.",
+               to_seconds(worker.started_ms));
     text.family("sluice_worker_inputs_total", "counter",
                 "Inputs that the worker took from the queue since init, by outcome.");
     text.sample(label("class", "applied"), worker.applied);
@@ -213,25 +219,23 @@ void write_worker(MetricsText& text, const WorkerFigures& worker, std::uint64_t 
     text.sample(label("outcome", "known"), worker.clicks_known);
     text.sample(label("outcome", "no_link"), worker.clicks_without_link);
     text.sample(label("outcome", "expired"), worker.clicks_expired);
-    text.single("sluice_links_published", "gauge", "Links that nginx may serve.",
-                worker.links_published);
-    text.single("sluice_links_behind_seconds", "gauge",
-                "For how long nginx has lacked a change of a link; 0 if it lacks none.",
-                worker.links_behind_ms != 0 && now_ms > worker.links_behind_ms
-                    ? to_seconds(now_ms - worker.links_behind_ms)
-                    : 0);
-    text.single("sluice_worker_attribution_left", "gauge",
-                "Codes, devices and programs whose waiting orders are still to be tried again.",
-                worker.attribution_left);
-    text.single("sluice_ledger_orders", "gauge", "Orders in the ledger.", worker.orders);
-    text.single("sluice_ledger_journal_entries_total", "counter",
-                "Entries of the commission journal.", worker.journal_entries);
-    text.single("sluice_ledger_used_bytes", "gauge", "Pages of the ledger that are in use.",
-                worker.ledger_bytes_used);
-    text.single("sluice_ledger_map_bytes", "gauge", "Size of the ledger's map.",
-                worker.ledger_bytes_map);
-    text.single("sluice_archive_bytes", "gauge", "Size of the archive of applied inputs.",
-                worker.archive_bytes);
+    text.gauge("sluice_links_published", "Links that nginx may serve.", worker.links_published);
+    text.gauge("sluice_links_behind_seconds",
+               "For how long nginx has lacked a change of a link; 0 if it lacks none.",
+               worker.links_behind_ms != 0 && now_ms > worker.links_behind_ms
+                   ? to_seconds(now_ms - worker.links_behind_ms)
+                   : 0);
+    text.gauge("sluice_worker_attribution_left",
+               "Codes, devices and programs whose waiting orders are still to be tried again.",
+               worker.attribution_left);
+    text.gauge("sluice_ledger_orders", "Orders in the ledger.", worker.orders);
+    text.counter("sluice_ledger_journal_entries_total", "Entries of the commission journal.",
+                 worker.journal_entries);
+    text.gauge("sluice_ledger_used_bytes", "Pages of the ledger that are in use.",
+               worker.ledger_bytes_used);
+    text.gauge("sluice_ledger_map_bytes", "Size of the ledger's map.", worker.ledger_bytes_map);
+    text.gauge("sluice_archive_bytes", "Size of the archive of applied inputs.",
+               worker.archive_bytes);
     text.family("sluice_anomalies_total", "counter", "Orders that showed an anomaly, by kind.");
     for (const NamedFigure& figure : worker.anomalies_by_kind) {
         text.sample(label("kind", figure.name), figure.value);
@@ -244,17 +248,15 @@ void write_worker(MetricsText& text, const WorkerFigures& worker, std::uint64_t 
 }
 
 void write_registry(MetricsText& text, const RegistryFigures& registry) {
-    const auto gauge = [&](std::string_view name, std::string_view help, std::uint64_t value) {
-        text.single(name, "gauge", help, value);
-    };
-    gauge("sluice_registry_accounts", "Accounts of the store.", registry.accounts);
-    gauge("sluice_registry_accounts_limit",
-          "Accounts that the shared zone of this nginx has room for.", registry.accounts_max);
-    gauge("sluice_registry_shops", "Shops of the store.", registry.shops);
-    gauge("sluice_registry_tokens", "Tokens of the store, revoked ones included.", registry.tokens);
-    gauge("sluice_registry_bytes", "Size of the registry that nginx reads.", registry.bytes);
-    gauge("sluice_registry_generation", "Grows with every change that this nginx has seen.",
-          registry.generation);
+    text.gauge("sluice_registry_accounts", "Accounts of the store.", registry.accounts);
+    text.gauge("sluice_registry_accounts_limit",
+               "Accounts that the shared zone of this nginx has room for.", registry.accounts_max);
+    text.gauge("sluice_registry_shops", "Shops of the store.", registry.shops);
+    text.gauge("sluice_registry_tokens", "Tokens of the store, revoked ones included.",
+               registry.tokens);
+    text.gauge("sluice_registry_bytes", "Size of the registry that nginx reads.", registry.bytes);
+    text.gauge("sluice_registry_generation", "Grows with every change that this nginx has seen.",
+               registry.generation);
 }
 
 void write_accounts(MetricsText& text, const StatusReport& report) {
@@ -287,11 +289,10 @@ std::string render_prometheus(const StatusReport& report) {
     MetricsText text(out);
     text.family("sluice_build_info", "gauge", "Versions of the module and of nginx.");
     text.sample(label("version", report.version) + ',' + label("nginx", report.nginx), 1.0);
-    text.single("sluice_ready", "gauge", "1 if the store can take events now.",
-                report.not_ready ? 0 : 1);
-    text.single("sluice_counters_start_time_seconds", "gauge",
-                "When the counters began: they survive a reload, not a restart.",
-                to_seconds(report.counters_since_ms));
+    text.gauge("sluice_ready", "1 if the store can take events now.", report.not_ready ? 0 : 1);
+    text.gauge("sluice_counters_start_time_seconds",
+               "When the counters began: they survive a reload, not a restart.",
+               to_seconds(report.counters_since_ms));
     write_requests(text, report.metrics);
     write_times(text, report.metrics);
     write_links(text, report.metrics);

@@ -156,8 +156,7 @@ std::vector<Problem> find_problems(const StatusReport& report) {
     }
     check_links(report, now_ms, problems);
     check_refusals(report.history, now_ms, problems);
-    std::stable_sort(problems.begin(), problems.end(),
-                     [](const Problem& a, const Problem& b) { return a.severity > b.severity; });
+    std::ranges::stable_sort(problems, std::greater(), &Problem::severity);
     return problems;
 }
 

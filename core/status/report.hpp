@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/intake/intake.hpp"
 #include "core/status/history.hpp"
 #include "core/status/metrics.hpp"
 #include "core/values/timestamp.hpp"
@@ -64,7 +63,7 @@ struct WorkerFigures {
     std::uint64_t started_ms = 0;
     std::uint64_t pid = 0;
     std::uint64_t version = 0;  ///< 1.2.3 is 1'002'003.
-    std::string_view error;     ///< The error that it retries, or empty.
+    std::string_view error{};   ///< The error that it retries, or empty.
     std::uint64_t applied = 0, stale = 0, duplicate = 0, dead = 0, catalog = 0, commands = 0,
                   clicks = 0;
     std::uint64_t clicks_stored = 0, clicks_known = 0, clicks_without_link = 0, clicks_expired = 0;
@@ -74,8 +73,8 @@ struct WorkerFigures {
     std::uint64_t orders = 0, journal_entries = 0, anomalies = 0, dead_open = 0;
     std::uint64_t attribution_left = 0;  ///< Codes, devices, programs to be tried again.
     std::uint64_t ledger_bytes_used = 0, ledger_bytes_map = 0, archive_bytes = 0;
-    std::vector<NamedFigure> anomalies_by_kind;
-    std::vector<NamedFigure> dead_by_kind;
+    std::vector<NamedFigure> anomalies_by_kind{};
+    std::vector<NamedFigure> dead_by_kind{};
 };
 
 /// One account's use of its window, and its totals since the counters began. Part of nginx's shared

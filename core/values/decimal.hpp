@@ -50,6 +50,9 @@ public:
     }
     Decimal& operator-=(const Decimal& other) noexcept { return *this += -other; }
     [[nodiscard]] constexpr Decimal operator-() const noexcept { return {-unscaled_, scale_}; }
+    [[nodiscard]] constexpr Decimal absolute() const noexcept {
+        return is_negative() ? -*this : *this;
+    }
     friend Decimal operator+(Decimal a, const Decimal& b) noexcept { return a += b; }
     friend Decimal operator-(Decimal a, const Decimal& b) noexcept { return a -= b; }
     /// Compares values: 1.0 equals 1.00.

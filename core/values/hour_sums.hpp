@@ -4,7 +4,6 @@
 // Equal sums give equal bytes. An hour whose sum and number are 0 has no bytes.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

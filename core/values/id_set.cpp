@@ -26,7 +26,7 @@ void IdSet::assign(std::span<const std::string_view> ids) {
     }
     sorted_.resize(ids.size());
     std::iota(sorted_.begin(), sorted_.end(), 0U);
-    std::sort(sorted_.begin(), sorted_.end(), [ids](std::uint32_t a, std::uint32_t b) {
+    std::ranges::sort(sorted_, [ids](std::uint32_t a, std::uint32_t b) {
         const int order = ids[a].compare(ids[b]);
         return order != 0 ? order < 0 : a < b;
     });
@@ -37,7 +37,7 @@ void IdSet::assign(std::span<const std::string_view> ids) {
 
 bool IdSet::contains(std::string_view id) const noexcept {
     if (sorted_.empty()) {
-        return std::find(ids_.begin(), ids_.end(), id) != ids_.end();
+        return std::ranges::find(ids_, id) != ids_.end();
     }
     const auto found = std::lower_bound(sorted_.begin(), sorted_.end(), id,
                                         [this](std::uint32_t position, std::string_view wanted) {

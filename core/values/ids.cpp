@@ -20,8 +20,8 @@ constexpr auto kLinkIdBytes =
     bytes_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-");
 
 bool has_only(std::string_view text, const std::array<bool, 256>& allowed) noexcept {
-    return std::all_of(text.begin(), text.end(),
-                       [&](char c) { return allowed[static_cast<unsigned char>(c)]; });
+    return std::ranges::all_of(text,
+                               [&](char c) { return allowed[static_cast<unsigned char>(c)]; });
 }
 
 }  // namespace

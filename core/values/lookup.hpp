@@ -1,8 +1,12 @@
-// Look-ups in lists and maps, with a pointer instead of an iterator.
+// Lookup: what a map or a list has for a key, and what is made of a list, each in one call.
 #pragma once
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace sluice {
 
@@ -24,6 +28,43 @@ template <class Map, class Key>
 [[nodiscard]] auto* find_value(Map& map, const Key& key) {
     const auto found = map.find(key);
     return found == map.end() ? nullptr : &found->second;
+}
+
+/// Returns a copy of the key's value, or `otherwise`.
+template <class Map>
+[[nodiscard]] typename Map::mapped_type value_or(const Map& map, const typename Map::key_type& key,
+                                                 typename Map::mapped_type otherwise = {}) {
+    const auto found = map.find(key);
+    return found == map.end() ? std::move(otherwise) : found->second;
+}
+
+/// Returns the first element for which `fits` returns true, or nullptr.
+template <class List, class Fits>
+[[nodiscard]] auto* find_where(List& list, Fits fits) {
+    const auto found = std::find_if(std::begin(list), std::end(list), fits);
+    return found == std::end(list) ? nullptr : &*found;
+}
+
+/// Returns what `make` returns for each element, in their order.
+template <class List, class Make>
+[[nodiscard]] auto mapped(List&& list, Make make) {
+    std::vector<std::decay_t<decltype(make(*std::begin(list)))>> made;
+    made.reserve(std::size(list));
+    for (auto&& element : list) {
+        made.push_back(make(element));
+    }
+    return made;
+}
+
+/// Calls `visit`. Returns what it returns, or true if it returns nothing: it then wants all.
+template <class Visit, class... Values>
+bool wants_more(Visit&& visit, const Values&... values) {
+    if constexpr (std::is_void_v<decltype(visit(values...))>) {
+        visit(values...);
+        return true;
+    } else {
+        return visit(values...);
+    }
 }
 
 }  // namespace sluice

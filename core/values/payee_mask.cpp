@@ -14,8 +14,7 @@ bool is_continuation(char c) {
 std::string masked_payee(std::string_view payee) {
     constexpr std::string_view kDots = "••••";
     constexpr std::size_t kShownAtEnd = 4, kShortest = 8;
-    const auto count =
-        std::count_if(payee.begin(), payee.end(), [](char c) { return !is_continuation(c); });
+    const auto count = std::ranges::count_if(payee, [](char c) { return !is_continuation(c); });
     if (static_cast<std::size_t>(count) < kShortest) {
         return std::string(kDots);
     }

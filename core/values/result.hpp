@@ -21,14 +21,14 @@ enum class ErrorCode {
     kNotFound,     ///< The named thing does not exist.
     kConflict,     ///< It exists already, or is in a state that forbids this.
     kLimit,        ///< A documented limit is reached.
-    kFull,         ///< Backpressure: above the high-water mark. Later it can succeed.
-    kNoSpace,      ///< The disk is full. Succeeds once something frees room.
-    kBusy,         ///< Another process holds it. Later it can succeed.
+    kFull,         ///< The store is above its high-water mark. The call can succeed later.
+    kNoSpace,      ///< The disk is full. The call succeeds once something frees room.
+    kBusy,         ///< Another process holds it. The call can succeed later.
     kIo,           ///< An I/O error: the outcome of a write may be in doubt.
     kCorrupt,      ///< Stored bytes are damaged. Keep the files, and report it.
     kPermission,   ///< The process may not; the message names path and owner.
     kUnsupported,  ///< A newer format, or something this build does not know.
-    kPending,      ///< Recorded, and pending until another person approves it.
+    kPending,      ///< The command is recorded, and pending until another person approves it.
     kInternal,     ///< Should not happen.
 };
 
@@ -46,6 +46,15 @@ struct [[nodiscard]] Error {
 }
 [[nodiscard]] inline Error conflict(std::string message) {
     return {ErrorCode::kConflict, std::move(message)};
+}
+[[nodiscard]] inline Error busy(std::string message) {
+    return {ErrorCode::kBusy, std::move(message)};
+}
+[[nodiscard]] inline Error corrupt(std::string message) {
+    return {ErrorCode::kCorrupt, std::move(message)};
+}
+[[nodiscard]] inline Error unsupported(std::string message) {
+    return {ErrorCode::kUnsupported, std::move(message)};
 }
 
 /// Either a T or an Error. `T` may be move-only. Not thread-safe.

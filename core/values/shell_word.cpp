@@ -39,7 +39,7 @@ std::string with_escapes(std::string_view text) {
 }  // namespace
 
 std::string shell_word(std::string_view text) {
-    if (!std::all_of(text.begin(), text.end(), is_printable)) {
+    if (!std::ranges::all_of(text, is_printable)) {
         return with_escapes(text);
     }
     const bool is_harmless = !text.empty() && text.front() != '-' && text.front() != '=' &&

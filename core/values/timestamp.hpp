@@ -50,7 +50,7 @@ inline constexpr Timestamp kEndOfTime{253'402'300'800, 0};     ///< Year 10000, 
 [[nodiscard]] std::string day_text(std::uint32_t day);
 /// Returns the first instant of the calendar day (UTC).
 [[nodiscard]] Timestamp start_of_day(Timestamp at);
-/// Likewise, of a day as day_of() returns it.
+/// @param day  As day_of() returns it.
 [[nodiscard]] Timestamp start_of_day(std::uint32_t day);
 
 }  // namespace sluice

@@ -41,7 +41,7 @@ constexpr std::array<Range, 10> kSpaces{{{0x09, 0x0D},
 
 template <std::size_t N>
 bool is_among(const std::array<Range, N>& ranges, char32_t character) noexcept {
-    return std::any_of(ranges.begin(), ranges.end(), [character](const Range& range) {
+    return std::ranges::any_of(ranges, [character](const Range& range) {
         return range.first <= character && character <= range.last;
     });
 }

@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstddef>
 #include <cstring>
 #include <new>
 
-#include "core/protocol/record.hpp"
 #include "core/values/assert.hpp"
 #include "core/values/crc32c.hpp"
 
@@ -62,7 +60,7 @@ struct StoredInputHead {
 };
 static_assert(sizeof(StoredInputHead) == 24);
 
-Error corrupt(const char* what) {
+Error damaged(const char* what) {
     return {ErrorCode::kCorrupt, std::string("archive is damaged: ") + what};
 }
 
@@ -108,32 +106,30 @@ std::string encode_segment_head(const SegmentHead& head) {
     stored.ordinal = head.ordinal;
     stored.first_seq = head.first_seq.value;
     stored.created_at_seconds = head.created_at_seconds;
-    std::copy(head.queue_uuid.begin(), head.queue_uuid.end(), stored.uuid.begin());
+    std::ranges::copy(head.queue_uuid, stored.uuid.begin());
     return bytes_of(stored);
 }
 
 Result<SegmentHead> decode_segment_head(std::string_view bytes) {
     const auto stored = checked_head<StoredSegmentHead>(bytes, kSegmentMagic);
     if (!stored) {
-        return corrupt("the head of a segment");
+        return damaged("the head of a segment");
     }
     if (stored->format != kArchiveFormat) {
-        return Error{ErrorCode::kUnsupported,
-                     "archive: written by " +
-                         std::string(stored->format < kArchiveFormat ? "an earlier" : "a later") +
-                         " sluice (format " + std::to_string(stored->format) +
-                         "; this release reads " + std::to_string(kArchiveFormat) + ")"};
+        return unsupported("archive: written by " +
+                           std::string(stored->format < kArchiveFormat ? "an earlier" : "a later") +
+                           " sluice (format " + std::to_string(stored->format) +
+                           "; this release reads " + std::to_string(kArchiveFormat) + ")");
     }
     if (stored->uuid_bytes == 0 || stored->uuid_bytes > kUuidBytesMax) {
-        return corrupt("the queue's UUID in the head of a segment");
+        return damaged("the queue's UUID in the head of a segment");
     }
     if (!is_zero(stored->reserved_zero) || !is_zero(stored->uuid, stored->uuid_bytes)) {
-        return corrupt("the unused bytes in the head of a segment");
+        return damaged("the unused bytes in the head of a segment");
     }
-    SegmentHead head;
-    head.ordinal = stored->ordinal;
-    head.first_seq = {stored->first_seq};
-    head.created_at_seconds = stored->created_at_seconds;
+    SegmentHead head{.ordinal = stored->ordinal,
+                     .first_seq = {stored->first_seq},
+                     .created_at_seconds = stored->created_at_seconds};
     head.queue_uuid.assign(stored->uuid.data(), stored->uuid_bytes);
     return head;
 }
@@ -154,11 +150,11 @@ std::string encode_block_head(const BlockHead& head) {
 Result<BlockHead> decode_block_head(std::string_view bytes) {
     const auto stored = checked_head<StoredBlockHead>(bytes, kBlockMagic);
     if (!stored) {
-        return corrupt("the head of a block");
+        return damaged("the head of a block");
     }
     if (stored->raw_bytes > kBlockRawBytesMax || stored->inputs_count == 0 ||
         stored->first_seq > stored->last_seq) {
-        return corrupt("the figures in the head of a block");
+        return damaged("the figures in the head of a block");
     }
     return BlockHead{stored->inputs_count, {stored->first_seq},  {stored->last_seq},
                      stored->raw_bytes,    stored->stored_bytes, stored->payload_crc,
@@ -222,14 +218,13 @@ void append_input(std::string& raw, const ArchivedInput& input) {
 Result<ArchivedInput> take_input(std::string_view& raw) {
     StoredInputHead head;
     if (raw.size() < sizeof(head)) {
-        return corrupt("an input shorter than its head");
+        return damaged("an input shorter than its head");
     }
     std::memcpy(&head, raw.data(), sizeof(head));
     std::string_view rest = raw.substr(sizeof(head));
     if (head.body > static_cast<std::uint8_t>(ArchivedBody::kBulkMissing) ||
         (head.flags & ~(kFlagOriginal | kFlagGap)) != 0) {
-        return Error{ErrorCode::kUnsupported,
-                     "archive holds an input of a newer release: use that release"};
+        return unsupported("archive holds an input of a newer release: use that release");
     }
     ArchivedInput input;
     input.seq = {head.seq};
@@ -238,20 +233,20 @@ Result<ArchivedInput> take_input(std::string_view& raw) {
     if ((head.flags & kFlagOriginal) != 0) {
         input.original = ArchivedInput::Original{};
         if (!take_value(rest, *input.original)) {
-            return corrupt("an input shorter than its digests");
+            return damaged("an input shorter than its digests");
         }
     }
     if ((head.flags & kFlagGap) != 0 &&
         (!take_value(rest, input.last_seq.value) || !is_gap(input))) {
-        return corrupt("the end of a gap");
+        return damaged("the end of a gap");
     }
     if (head.reason_bytes > rest.size()) {
-        return corrupt("an input shorter than its reason");
+        return damaged("an input shorter than its reason");
     }
     input.dead_reason = rest.substr(0, head.reason_bytes);
     rest.remove_prefix(head.reason_bytes);
     if (head.record_bytes > rest.size() || head.bulk_bytes > rest.size() - head.record_bytes) {
-        return corrupt("an input longer than its block");
+        return damaged("an input longer than its block");
     }
     input.record = rest.substr(0, head.record_bytes);
     input.bulk_body = rest.substr(head.record_bytes, head.bulk_bytes);
@@ -289,7 +284,7 @@ std::string BlockPacker::pack(BlockHead head, std::string_view raw) {
 
 Result<std::string> unpack_block(const BlockHead& head, std::string_view payload) {
     if (payload.size() != head.stored_bytes || crc32c(0, payload) != head.payload_crc) {
-        return corrupt("the checksum of a block");
+        return damaged("the checksum of a block");
     }
     std::string raw(head.raw_bytes, '\0');
     const std::size_t bytes =
@@ -298,7 +293,7 @@ Result<std::string> unpack_block(const BlockHead& head, std::string_view payload
         throw std::bad_alloc();
     }
     if (ZSTD_isError(bytes) != 0 || bytes != raw.size()) {
-        return corrupt("a block does not unpack");
+        return damaged("a block does not unpack");
     }
     return raw;
 }

@@ -63,7 +63,7 @@ struct SegmentHead {
     std::uint64_t ordinal = 0;  ///< 1, 2, 3 ... over the whole archive, in the order of applying.
     SequenceNumber first_seq;   ///< The first input of the segment.
     std::int64_t created_at_seconds = 0;
-    std::string queue_uuid;  ///< 1 to 64 bytes.
+    std::string queue_uuid{};  ///< 1 to 64 bytes.
 };
 
 struct BlockHead {

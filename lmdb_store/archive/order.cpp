@@ -112,7 +112,7 @@ std::vector<std::string> list_orders(const std::filesystem::path& folder) {
             queues.push_back(name.substr(kOrderPrefix.size()));
         }
     }
-    std::sort(queues.begin(), queues.end());
+    std::ranges::sort(queues);
     return queues;
 }
 
@@ -211,9 +211,8 @@ Status OrderWriter::put(const AppliedBatch& row) {
         return {};
     }
     if (last_ && row.number <= last_->number) {
-        return Error{ErrorCode::kConflict,
-                     "batch " + std::to_string(row.number) + " does not follow batch " +
-                         std::to_string(last_->number) + " in \"" + file_.path().string() + "\""};
+        return conflict("batch " + std::to_string(row.number) + " does not follow batch " +
+                        std::to_string(last_->number) + " in \"" + file_.path().string() + "\"");
     }
     return attempt([&] {
         if (last_) {
@@ -265,8 +264,7 @@ Result<std::optional<AppliedBatch>> OrderReader::next() {
     }
     std::optional<AppliedBatch> row = decode(*bytes, queue_uuid_);
     if (!row && next_ + 1 != rows_) {
-        return Error{ErrorCode::kCorrupt,
-                     "the order of batches is damaged (" + file_->path().string() + ")"};
+        return corrupt("the order of batches is damaged (" + file_->path().string() + ")");
     }
     next_ = row ? next_ + 1 : rows_;
     return row;

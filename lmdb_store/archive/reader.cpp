@@ -15,8 +15,8 @@ struct ArchiveReader::State {
     template <class Value>
     [[nodiscard]] Value located(Result<Value> result) const {
         if (!result) {
-            throw_failure(result.error().code,
-                          result.error().message + " (" + file->path().string() + ")");
+            throw StoreFailure(
+                {result.error().code, result.error().message + " (" + file->path().string() + ")"});
         }
         return std::move(*result);
     }
@@ -82,10 +82,10 @@ void ArchiveReader::State::check_follows(const ArchivedInput& input) {
     auto [known, is_new] = last_seqs.emplace(head.queue_uuid, input.last_seq);
     const SequenceNumber last = std::exchange(known->second, input.last_seq);
     if (!is_new && input.seq.value != last.value + 1) {
-        throw_failure(ErrorCode::kCorrupt,
-                      "the archive is incomplete: input " + std::to_string(last.value) +
-                          " of queue " + head.queue_uuid + " is followed by input " +
-                          std::to_string(input.seq.value) + " (" + file->path().string() + ")");
+        throw StoreFailure(corrupt("the archive is incomplete: input " +
+                                   std::to_string(last.value) + " of queue " + head.queue_uuid +
+                                   " is followed by input " + std::to_string(input.seq.value) +
+                                   " (" + file->path().string() + ")"));
     }
 }
 

@@ -166,8 +166,8 @@ std::uint64_t remove_old_segments(const std::filesystem::path& folder,
         std::error_code failure;
         std::filesystem::remove(figures[i].path, failure);
         if (failure) {
-            throw_failure(ErrorCode::kIo,
-                          "cannot remove " + figures[i].path.string() + ": " + failure.message());
+            throw StoreFailure({ErrorCode::kIo, "cannot remove " + figures[i].path.string() + ": " +
+                                                    failure.message()});
         }
         bytes -= figures[i].bytes;
         ++removed;

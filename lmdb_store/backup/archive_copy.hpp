@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string>
 
-#include "core/values/result.hpp"
 #include "lmdb_store/queue/queue.hpp"
 
 namespace sluice::store {

@@ -13,7 +13,6 @@
 #include "core/protocol/record.hpp"
 #include "lmdb_store/backup/archive_copy.hpp"
 #include "lmdb_store/backup/file_copy.hpp"
-#include "lmdb_store/backup/list.hpp"
 #include "lmdb_store/destinations/destination_store.hpp"
 #include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/ledger/tables.hpp"
@@ -73,8 +72,8 @@ QueueState state_of(const ReadTxn& txn) {
     MDB_stat rows{};
     check(mdb_stat(txn.get(), records, &rows), environment, "read");
     if (!uuid || !next || next->size() != sizeof(std::uint64_t)) {
-        throw_failure(ErrorCode::kCorrupt,
-                      "\"" + environment.folder().string() + "\" is not what sluice wrote");
+        throw StoreFailure(
+            corrupt("\"" + environment.folder().string() + "\" is not what sluice wrote"));
     }
     state.uuid = *uuid;
     state.fill.rows = rows.ms_entries;
@@ -91,7 +90,6 @@ void each_record(const ReadTxn& txn,
                  const std::function<void(SequenceNumber, std::string_view)>& visit) {
     scan(txn, records_of(txn), {}, [&](std::string_view key, std::string_view bytes) {
         visit({get_big_endian<std::uint64_t>(key.data())}, bytes);
-        return true;
     });
 }
 
@@ -158,9 +156,9 @@ void take_snapshots(const BackupSource& source, Snapshots& taken) {
             return;
         }
     }
-    throw_failure(ErrorCode::kConflict, "the queue has no input from " +
-                                            std::to_string(taken.applied.value + 1) +
-                                            " on, which the ledger lacks: see `sluice doctor`");
+    throw StoreFailure(conflict("the queue has no input from " +
+                                std::to_string(taken.applied.value + 1) +
+                                " on, which the ledger lacks: see `sluice doctor`"));
 }
 
 void make_folder(const fs::path& folder) {
@@ -317,8 +315,8 @@ Result<QueueFill> check_queue_copy(const StorePaths& paths, SequenceNumber appli
         each_record(txn, [&](SequenceNumber seq, std::string_view bytes) {
             const auto record = decode_record(bytes);
             if (!record) {
-                throw_failure(record.error().code,
-                              "input " + std::to_string(seq.value) + ": " + record.error().message);
+                throw StoreFailure({record.error().code, "input " + std::to_string(seq.value) +
+                                                             ": " + record.error().message});
             }
             if (record->meta.bulk && seq > applied) {
                 (void)checked(read_bulk(paths, *record->meta.bulk));

@@ -27,7 +27,8 @@ inline constexpr std::uint64_t kWholeFile = ~std::uint64_t{0};
 /// `owner`.
 void copy_whole(const std::filesystem::path& from, const std::filesystem::path& to,
                 const FileOwner& owner = {});
-/// As above, up to `bytes_max` bytes of a file that is open and may have been removed.
+/// Copies the first `bytes_max` bytes of an open file, which may have been removed, as copy_whole()
+/// does.
 void copy_part(const OpenFile& from, const std::filesystem::path& to, std::uint64_t bytes_max,
                const FileOwner& owner = {});
 

@@ -74,8 +74,7 @@ bool read_line(const std::string& line, Backup& backup) {
 bool is_below(const std::string& path) {
     const fs::path relative(path);
     return relative.is_relative() &&
-           std::none_of(relative.begin(), relative.end(),
-                        [](const fs::path& part) { return part == ".."; });
+           std::ranges::none_of(relative, [](const fs::path& part) { return part == ".."; });
 }
 
 std::optional<Backup> parse_list(const std::string& text) {
@@ -91,8 +90,8 @@ std::optional<Backup> parse_list(const std::string& text) {
             return std::nullopt;
         }
     }
-    const bool sound = std::all_of(backup.files.begin(), backup.files.end(),
-                                   [](const BackupFile& file) { return is_below(file.path); });
+    const bool sound = std::ranges::all_of(
+        backup.files, [](const BackupFile& file) { return is_below(file.path); });
     return sound && !backup.queue_uuid.empty() ? std::optional(backup) : std::nullopt;
 }
 
@@ -126,8 +125,8 @@ void seal_backup(const fs::path& folder, Backup& backup) {
         fs::remove(inner / "lock.mdb", error);
         check(sync_folder(inner));
     }
-    std::sort(backup.files.begin(), backup.files.end(),
-              [](const BackupFile& a, const BackupFile& b) { return a.path < b.path; });
+    std::ranges::sort(backup.files,
+                      [](const BackupFile& a, const BackupFile& b) { return a.path < b.path; });
     check(sync_folder(fs::absolute(folder).parent_path()));
     check(replace_file(folder / kListName, print_list(backup)));
 }
@@ -145,9 +144,8 @@ void check_files(const fs::path& folder, const Backup& backup) {
     for (const BackupFile& listed : backup.files) {
         const FileSum file = read_whole(folder / listed.path);
         if (file.bytes != listed.bytes || file.crc != listed.crc) {
-            throw_failure(ErrorCode::kCorrupt,
-                          "\"" + (folder / listed.path).string() +
-                              "\" is not what `sluice backup` wrote: use another backup");
+            throw StoreFailure(corrupt("\"" + (folder / listed.path).string() +
+                                       "\" is not what `sluice backup` wrote: use another backup"));
         }
     }
 }
@@ -162,12 +160,11 @@ NewFolder::NewFolder(const fs::path& folder) {
     std::error_code error;
     const bool is_empty = fs::is_directory(folder, error) && fs::is_empty(folder, error);
     if (!is_created_ && (error || !is_empty)) {
-        throw_failure(
-            ErrorCode::kConflict,
+        throw StoreFailure(conflict(
             "\"" + folder.string() +
-                "\" is not an empty folder; nothing was changed: name a new one. If an "
-                "interrupted \"sluice backup\" or \"sluice restore\" left it, remove it: it may "
-                "hold keys");
+            "\" is not an empty folder; nothing was changed: name a new one. If an "
+            "interrupted \"sluice backup\" or \"sluice restore\" left it, remove it: it may "
+            "hold keys"));
     }
     folder_ = folder;
 }

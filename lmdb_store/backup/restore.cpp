@@ -59,8 +59,7 @@ Result<SequenceNumber> last_without_gap(const StorePaths& target, SequenceNumber
         check(mdb_dbi_open(txn.get(), kQueueTables[0], 0, &records), *queue, "read");
         const auto next = find(txn, kMainTable, kNextSeqKey);
         if (!next || next->size() != sizeof(std::uint64_t)) {
-            return Error{ErrorCode::kCorrupt,
-                         "\"" + target.queue.string() + "\" is not what sluice wrote"};
+            return corrupt("\"" + target.queue.string() + "\" is not what sluice wrote");
         }
         const SequenceNumber last{get_big_endian<std::uint64_t>(next->data()) - 1};
         std::optional<SequenceRange> gap;

@@ -96,10 +96,8 @@ struct DestinationStore::Tables {
         }
         StoredDestination found{decoded<Destination>(id, *row, "destination"),
                                 decoded<DestinationProgress>(id, *state, "progress")};
-        scan(txn, pending, prefix_of(id), [&found](std::string_view, std::string_view) {
-            ++found.progress.pending;
-            return true;
-        });
+        scan(txn, pending, prefix_of(id),
+             [&found](std::string_view, std::string_view) { ++found.progress.pending; });
         return found;
     }
 
@@ -218,8 +216,8 @@ Result<std::unique_ptr<DestinationStore>> DestinationStore::open(const StorePath
         const StoreFormat format = checked(read_store_format(store));
         struct stat info {};
         if (::stat(paths.folder.c_str(), &info) != 0 && errno == ENOENT) {
-            throw_failure(ErrorCode::kNotFound,
-                          "there are no destinations: add one with \"sluice notify add\"");
+            throw StoreFailure(
+                not_found("there are no destinations: add one with \"sluice notify add\""));
         }
         auto tables = std::make_unique<Tables>(
             Tables{paths, checked(Environment::open({.folder = paths.folder,
@@ -237,17 +235,17 @@ Result<std::unique_ptr<DestinationStore>> DestinationStore::open(const StorePath
         check(txn.begin(*tables->environment), *tables->environment, "read");
         const auto stored = store::find(txn, kMainTable, kFormatKey);
         if (!stored || *stored != kFormat) {
-            throw_failure(ErrorCode::kUnsupported,
-                          "\"" + paths.folder.string() +
-                              "\" has a format that this release does not know: use the release "
-                              "of sluice that wrote it");
+            throw StoreFailure(
+                unsupported("\"" + paths.folder.string() +
+                            "\" has a format that this release does not know: use the release "
+                            "of sluice that wrote it"));
         }
         const auto uuid = store::find(txn, kMainTable, kUuidKey);
         if (!uuid || *uuid != format.uuid) {
-            throw_failure(ErrorCode::kConflict,
-                          "\"" + paths.folder.string() +
-                              "\" belongs to another store: move it away and add the destinations "
-                              "again");
+            throw StoreFailure(
+                conflict("\"" + paths.folder.string() +
+                         "\" belongs to another store: move it away and add the destinations "
+                         "again"));
         }
         check(txn.finish(), *tables->environment, "read");
         return std::unique_ptr<DestinationStore>(new DestinationStore(std::move(tables)));
@@ -263,10 +261,10 @@ Result<MasterKey> DestinationStore::key() const {
         const auto sealed = store::find(txn, kMainTable, kKeyCheck);
         const auto opened = key.open(sealed.value_or(std::string_view()), kKeyCheck);
         if (!opened.ok() || *opened != kKeyCheckText) {
-            throw_failure(ErrorCode::kCorrupt,
-                          "\"" + tables_->paths.key.string() +
-                              "\" is not the key that sealed the secrets in \"" +
-                              tables_->paths.folder.string() + "\": restore both from one backup");
+            throw StoreFailure(corrupt("\"" + tables_->paths.key.string() +
+                                       "\" is not the key that sealed the secrets in \"" +
+                                       tables_->paths.folder.string() +
+                                       "\": restore both from one backup"));
         }
         return key;
     });
@@ -303,7 +301,6 @@ Result<std::vector<PendingChange>> DestinationStore::pending(const std::string& 
         std::vector<PendingChange> rows;
         scan(txn, tables_->pending, prefix_of(id), [&](std::string_view key, std::string_view row) {
             rows.push_back(tables_->decoded<PendingChange>(key, row, "pending change"));
-            return true;
         });
         return rows;
     });
@@ -315,7 +312,6 @@ Result<std::vector<Replay>> DestinationStore::replays(const std::string& id) {
         scan(txn, tables_->replays, prefix_of(id), [&](std::string_view key, std::string_view row) {
             rows.push_back(tables_->decoded<Replay>(key, row, "replay"));
             rows.back().number = number_of_key(key);
-            return true;
         });
         return rows;
     });
@@ -338,14 +334,13 @@ Status DestinationStore::add(const StoredDestination& added) {
     const std::string& id = added.destination.id;
     return tables_->write([&](const WriteTxn& txn) {
         if (store::find(txn, tables_->destinations, id)) {
-            throw_failure(ErrorCode::kConflict,
-                          "there is a destination \"" + id +
-                              "\" already: choose another id, or remove it first");
+            throw StoreFailure(conflict("there is a destination \"" + id +
+                                        "\" already: choose another id, or remove it first"));
         }
         if (keys_of(txn, tables_->destinations, {}).size() >= kDestinationsMax) {
-            throw_failure(ErrorCode::kLimit, "a store has at most " +
-                                                 std::to_string(kDestinationsMax) +
-                                                 " destinations: remove one first");
+            throw StoreFailure({ErrorCode::kLimit, "a store has at most " +
+                                                       std::to_string(kDestinationsMax) +
+                                                       " destinations: remove one first"});
         }
         tables_->put_row(txn, tables_->destinations, id, added.destination);
         tables_->put_row(txn, tables_->progress, id, added.progress);
@@ -379,10 +374,8 @@ Status DestinationStore::add_replay(const std::string& id, Replay replay) {
         if (!store::find(txn, tables_->destinations, id)) {
             throw StoreFailure(no_destination(id));
         }
-        scan(txn, tables_->replays, prefix_of(id), [&](std::string_view key, std::string_view) {
-            replay.number = number_of_key(key);
-            return true;
-        });
+        scan(txn, tables_->replays, prefix_of(id),
+             [&](std::string_view key, std::string_view) { replay.number = number_of_key(key); });
         ++replay.number;
         tables_->put_row(txn, tables_->replays, number_key(prefix_of(id), replay.number), replay);
     });

@@ -104,8 +104,8 @@ Result<std::shared_ptr<Environment>> Environment::open(const EnvironmentOptions&
          found = processes.open.find(id)) {
         if (std::shared_ptr<Environment> shared = found->second.environment.lock()) {
             if (shared->read_only_ && !options.read_only) {
-                return Error{ErrorCode::kBusy, "\"" + options.folder.string() +
-                                                   "\" is open for reading in this process"};
+                return busy("\"" + options.folder.string() +
+                            "\" is open for reading in this process");
             }
             return shared;
         }
@@ -210,10 +210,9 @@ Status Environment::check_length() {
         return system_error(-whole, "read", data_path_);
     }
     if (whole == 0) {
-        return Error{ErrorCode::kCorrupt,
-                     "\"" + data_path_.string() +
-                         "\" is shorter than its last page: it was cut off; nothing was changed. "
-                         "Stop everything that uses it and restore it from a backup"};
+        return corrupt("\"" + data_path_.string() +
+                       "\" is shorter than its last page: it was cut off; nothing was changed. "
+                       "Stop everything that uses it and restore it from a backup");
     }
     return Status::success();
 }
@@ -297,8 +296,8 @@ Status Environment::open_databases(std::span<const char* const> names, std::span
     for (std::size_t i = 0; i < names.size(); ++i) {
         rc = mdb_dbi_open(txn, names[i], create ? unsigned{MDB_CREATE} : 0U, &handles[i]);
         if (rc == MDB_NOTFOUND) {
-            return Error{ErrorCode::kCorrupt, "\"" + data_path_.string() + "\" has no table \"" +
-                                                  names[i] + "\": it is not what sluice wrote"};
+            return corrupt("\"" + data_path_.string() + "\" has no table \"" + names[i] +
+                           "\": it is not what sluice wrote");
         }
         if (rc != 0) {
             return error(rc, "open");
@@ -375,9 +374,8 @@ std::string Environment::readers_text() const {
             return 0;
         },
         &slots);
-    const auto most =
-        std::max_element(slots.begin(), slots.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::ranges::max_element(
+        slots, [](const auto& a, const auto& b) { return a.second < b.second; });
     return most == slots.end()
                ? ""
                : ": " + named(most->first) + " has " + std::to_string(most->second) + " of " +

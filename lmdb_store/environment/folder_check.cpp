@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "core/values/name_table.hpp"
 #include "lmdb_store/environment/lmdb_format.hpp"
 #include "os/files/file_io.hpp"
 
@@ -70,42 +71,21 @@ Status check_file(const fs::path& path, bool writable, std::uint64_t bytes_min) 
     return Status::success();
 }
 
-const char* network_name(std::uint64_t magic) noexcept {
-    constexpr std::uint64_t kCifs = 0xFF534D42;
-    constexpr std::uint64_t kSmb2 = 0xFE534D42;
-    constexpr std::uint64_t kCeph = 0x00C36400;
-    constexpr std::uint64_t kLustre = 0x0BD00BD0;
-    constexpr std::uint64_t kGfs2 = 0x01161970;
-    constexpr std::uint64_t kOcfs2 = 0x7461636F;
-    constexpr std::uint64_t kFuse = 0x65735546;
-    switch (magic) {
-        case NFS_SUPER_MAGIC:
-            return "NFS";
-        case kCifs:
-        case kSmb2:
-        case SMB_SUPER_MAGIC:
-            return "SMB";
-        case V9FS_MAGIC:
-            return "9P";
-        case AFS_SUPER_MAGIC:
-        case AFS_FS_MAGIC:
-            return "AFS";
-        case CODA_SUPER_MAGIC:
-            return "Coda";
-        case kCeph:
-            return "Ceph";
-        case kLustre:
-            return "Lustre";
-        case kGfs2:
-            return "GFS2";
-        case kOcfs2:
-            return "OCFS2";
-        case kFuse:  // sshfs, GlusterFS, s3fs; may be a network file system
-            return "FUSE";
-        default:
-            return nullptr;
-    }
-}
+/// Network file systems, by the number that statfs() has for them. FUSE is that of sshfs, GlusterFS
+/// and s3fs, and may be one.
+constexpr NameTable<std::uint64_t, 13> kNetworks{{{NFS_SUPER_MAGIC, "NFS"},
+                                                  {0xFF534D42, "SMB"},  // CIFS
+                                                  {0xFE534D42, "SMB"},  // SMB2
+                                                  {SMB_SUPER_MAGIC, "SMB"},
+                                                  {V9FS_MAGIC, "9P"},
+                                                  {AFS_SUPER_MAGIC, "AFS"},
+                                                  {AFS_FS_MAGIC, "AFS"},
+                                                  {CODA_SUPER_MAGIC, "Coda"},
+                                                  {0x00C36400, "Ceph"},
+                                                  {0x0BD00BD0, "Lustre"},
+                                                  {0x01161970, "GFS2"},
+                                                  {0x7461636F, "OCFS2"},
+                                                  {0x65735546, "FUSE"}}};
 
 // -- The list of free pages -----------------------------------------------------------------------
 
@@ -140,7 +120,7 @@ public:
         if (failed_ != 0 || !sound_) {
             return failed_;
         }
-        return std::find(free_.begin(), free_.end(), false) == free_.end() ? 1 : 0;
+        return std::ranges::find(free_, false) == free_.end() ? 1 : 0;
     }
 
 private:
@@ -246,9 +226,9 @@ Status check_folder_itself(const fs::path& folder) {
     if (::stat(folder.c_str(), &info) != 0) {
         const int error = errno;
         if (error == ENOENT || error == ENOTDIR) {
-            return Error{ErrorCode::kNotFound, "\"" + folder.string() +
-                                                   "\" does not exist: is this the right store? "
-                                                   "If it is, restore it from a backup"};
+            return not_found("\"" + folder.string() +
+                             "\" does not exist: is this the right store? "
+                             "If it is, restore it from a backup");
         }
         return system_error(error, "inspect", folder);
     }
@@ -274,11 +254,11 @@ Status check_file_system(const fs::path& folder) {
     if (::statfs(folder.c_str(), &info) != 0) {
         return system_error(errno, "inspect the file system of", folder);
     }
-    if (const char* name = network_name(static_cast<std::uint32_t>(info.f_type))) {
-        return Error{ErrorCode::kUnsupported,
-                     "\"" + folder.string() + "\" is on " + name +
-                         ": a store needs a local disk, because memory maps and locks are not "
-                         "shared over a network"};
+    const std::uint64_t type = static_cast<std::uint32_t>(info.f_type);
+    if (const std::string_view name = name_in(kNetworks, type, {}); !name.empty()) {
+        return unsupported("\"" + folder.string() + "\" is on " + std::string(name) +
+                           ": a store needs a local disk, because memory maps and locks are not "
+                           "shared over a network");
     }
     return Status::success();
 }

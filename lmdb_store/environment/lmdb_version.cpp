@@ -25,7 +25,8 @@ namespace {
 constexpr const char* kRemedy =
     "sluice needs LMDB 0.9; nothing is damaged, and nothing was changed (docs/operations.md, LMDB)";
 
-/// The begin of a data file, with the two places of a meta page.
+/// The first bytes of a data file. They reach to both places where a release of LMDB has its magic
+/// number and version.
 struct FileHead {
     std::array<char, 32> bytes{};
 
@@ -73,8 +74,7 @@ Status check_library() {
     if (SLUICE_IS_LMDB_KNOWN(major, minor, patch)) {
         return Status::success();
     }
-    return Error{ErrorCode::kUnsupported,
-                 "this process has loaded " + lmdb_name() + ": " + kRemedy};
+    return unsupported("this process has loaded " + lmdb_name() + ": " + kRemedy);
 }
 
 Status check_format(const std::filesystem::path& data_file) {
@@ -89,9 +89,8 @@ Status check_format(const std::filesystem::path& data_file) {
     }
     const std::string written_by = other_version(head);
     return written_by.empty() ? Status::success()
-                              : Status(Error{ErrorCode::kUnsupported,
-                                             "\"" + data_file.string() + "\" is a file of " +
-                                                 written_by + ": " + kRemedy});
+                              : Status(unsupported("\"" + data_file.string() + "\" is a file of " +
+                                                   written_by + ": " + kRemedy));
 }
 
 }  // namespace sluice::store

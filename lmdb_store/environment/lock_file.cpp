@@ -63,9 +63,8 @@ Status wait_for_file(int fd, const std::filesystem::path& path) {
     const Clock::time_point deadline = lock_deadline();
     while (is_kept_away(fd)) {
         if (steady_now() >= deadline) {
-            return Error{ErrorCode::kBusy, "cannot open \"" + path.parent_path().string() +
-                                               "\", because " + holder_of_file(path) +
-                                               "; nothing was changed"};
+            return busy("cannot open \"" + path.parent_path().string() + "\", because " +
+                        holder_of_file(path) + "; nothing was changed");
         }
         std::this_thread::sleep_for(kPoll);
     }
@@ -142,17 +141,16 @@ Result<LockFile> LockFile::open(const std::filesystem::path& path) {
     const auto& words = *static_cast<const Head*>(head);
     if (in_use && whole && load(words.magic) == kLmdbMagic &&
         load(words.format) != kLmdbLockFormat) {
-        return Error{ErrorCode::kUnsupported,
-                     "\"" + path.string() +
-                         "\" is in use by a process with another version of LMDB, and sluice needs "
-                         "LMDB 0.9; nothing is damaged, and nothing was changed: end that process"};
+        return unsupported(
+            "\"" + path.string() +
+            "\" is in use by a process with another version of LMDB, and sluice needs "
+            "LMDB 0.9; nothing is damaged, and nothing was changed: end that process");
     }
     if (in_use && (!whole || !file.is_sound())) {
-        return Error{ErrorCode::kCorrupt,
-                     "\"" + path.string() +
-                         "\" is damaged, and should be the lock file of LMDB: it was not used, and "
-                         "nothing was changed. Stop nginx, \"sluice worker\" and every other "
-                         "sluice program; the first that starts again initializes it"};
+        return corrupt("\"" + path.string() +
+                       "\" is damaged, and should be the lock file of LMDB: it was not used, and "
+                       "nothing was changed. Stop nginx, \"sluice worker\" and every other "
+                       "sluice program; the first that starts again initializes it");
     }
     const std::lock_guard lock(open_files().mutex);
     open_files().heads.emplace(head, path);

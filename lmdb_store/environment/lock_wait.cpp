@@ -1,6 +1,5 @@
 #include "lmdb_store/environment/lock_wait.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -96,10 +95,9 @@ Result<ReaderFindings> check_readers(const std::filesystem::path& folder) {
     if (!environment) {
         return environment.error();
     }
-    ReaderFindings findings;
-    findings.dead_count = (*environment)->dead_readers_at_open();
-    findings.slots = (*environment)->readers_max();
-    findings.slots_wanted = kReadersMax;
+    ReaderFindings findings{.dead_count = (*environment)->dead_readers_at_open(),
+                            .slots = (*environment)->readers_max(),
+                            .slots_wanted = kReadersMax};
     OldestReader oldest{.counts_own = false};
     if ((*environment)->check_lock_file() == 0) {
         mdb_reader_list((*environment)->get(), &see_reader, &oldest);

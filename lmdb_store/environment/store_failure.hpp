@@ -54,10 +54,6 @@ template <class Action>
     }
 }
 
-[[noreturn]] inline void throw_failure(ErrorCode code, std::string message) {
-    throw StoreFailure({code, std::move(message)});
-}
-
 /// Throws the error of a status as a StoreFailure, if it has one.
 inline void check(const Status& status) {
     if (!status) {
@@ -65,7 +61,7 @@ inline void check(const Status& status) {
     }
 }
 
-/// Returns the value of a result. Throws its error likewise.
+/// Returns the value of a result, or throws its error as a StoreFailure.
 template <class Value>
 [[nodiscard]] Value checked(Result<Value> result) {
     if (!result) {

@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "core/values/lookup.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/environment/environment.hpp"
 #include "lmdb_store/environment/store_failure.hpp"
@@ -102,7 +102,8 @@ template <class Act>
     });
 }
 
-/// Returns a view into the map, valid until the transaction writes or ends, or nullopt.
+/// Returns the value of a key, or nullopt if the table has none. The value is a view into the map,
+/// valid until the transaction writes or ends. Throws StoreFailure.
 [[nodiscard]] inline std::optional<std::string_view> find(const Txn& txn, MDB_dbi table,
                                                           std::string_view key) {
     if (key.empty()) {  // LMDB has no empty keys, and returns an error
@@ -133,7 +134,7 @@ inline bool erase(const WriteTxn& txn, MDB_dbi table, std::string_view key) {
 }
 
 /// Calls visit(key, value) for each row whose key begins with `prefix`, in key order, until it
-/// returns false. `visit` must not write to the table.
+/// returns false; one that returns nothing visits all. `visit` must not write to the table.
 template <class Visit>
 void scan(const Txn& txn, MDB_dbi table, std::string_view prefix, Visit&& visit) {
     Cursor cursor;
@@ -142,7 +143,7 @@ void scan(const Txn& txn, MDB_dbi table, std::string_view prefix, Visit&& visit)
     MDB_val value{};
     int rc = cursor.read(key, value, prefix.empty() ? MDB_FIRST : MDB_SET_RANGE);
     while (rc == 0 && to_view(key).substr(0, prefix.size()) == prefix &&
-           visit(to_view(key), to_view(value))) {
+           wants_more(visit, to_view(key), to_view(value))) {
         rc = cursor.read(key, value, MDB_NEXT);
     }
     check(rc == MDB_NOTFOUND ? 0 : rc, txn.environment(), "read");
@@ -152,10 +153,8 @@ void scan(const Txn& txn, MDB_dbi table, std::string_view prefix, Visit&& visit)
 [[nodiscard]] inline std::vector<std::string> keys_of(const Txn& txn, MDB_dbi table,
                                                       std::string_view prefix) {
     std::vector<std::string> keys;
-    scan(txn, table, prefix, [&keys](std::string_view key, std::string_view) {
-        keys.emplace_back(key);
-        return true;
-    });
+    scan(txn, table, prefix,
+         [&keys](std::string_view key, std::string_view) { keys.emplace_back(key); });
     return keys;
 }
 

@@ -55,7 +55,7 @@ Owners choose_owners(const InitOptions& options) {
     if (options.group) {
         const group* found = ::getgrnam(options.group->c_str());
         if (found == nullptr) {
-            throw_failure(ErrorCode::kNotFound, "there is no group \"" + *options.group + "\"");
+            throw StoreFailure(not_found("there is no group \"" + *options.group + "\""));
         }
         owners.group = found->gr_gid;
     }
@@ -167,9 +167,7 @@ private:
     }
 
     void format_file(std::uint32_t max_accounts) {
-        StoreFormat format;
-        format.uuid = uuid_;
-        format.max_accounts = max_accounts;
+        StoreFormat format{.uuid = uuid_, .max_accounts = max_accounts};
         made_.push_back(paths_.format);
         check(sync_folder(paths_.root));
         check(write_store_format(paths_, format, owners_.with(owners_.modes.read_file)));
@@ -186,8 +184,7 @@ private:
 
 Status init_store(const StorePaths& paths, const InitOptions& options) {
     if (options.max_accounts == 0 || options.max_accounts > kAccountsMaxLimit) {
-        return Error{ErrorCode::kInvalid,
-                     "--max-accounts is a number from 1 to " + std::to_string(kAccountsMaxLimit)};
+        return invalid("--max-accounts is a number from 1 to " + std::to_string(kAccountsMaxLimit));
     }
     return attempt([&] { Builder(paths, choose_owners(options)).run(options); });
 }

@@ -40,8 +40,8 @@ Result<std::unique_ptr<LaneSet>> LaneSet::open(const StorePaths& paths, bool syn
     return attempt([&] {
         const std::optional<Uuid> store = parse_uuid(checked(read_store_format(paths)).uuid);
         if (!store) {
-            throw_failure(ErrorCode::kCorrupt, "\"" + paths.format.string() +
-                                                   "\" names no store: restore it from a backup");
+            throw StoreFailure(corrupt("\"" + paths.format.string() +
+                                       "\" names no store: restore it from a backup"));
         }
         const Uuid boot = checked(read_boot_id());
         LaneCells cells = checked(LaneCells::open(paths.lane_cells));
@@ -154,12 +154,11 @@ Status LaneSet::check_unregistered_lanes(
             }
             rows = checked(read_rows());
             if (!is_known(rows, name)) {
-                throw_failure(
-                    ErrorCode::kCorrupt,
+                throw StoreFailure(corrupt(
                     "\"" + (folder_ / name).string() +
-                        "\" holds events, and the queue has no such lane: the queue's data.mdb is "
-                        "an older copy, or the file is of another store; nothing was changed. "
-                        "Restore both from one backup, or move the file away");
+                    "\" holds events, and the queue has no such lane: the queue's data.mdb is "
+                    "an older copy, or the file is of another store; nothing was changed. "
+                    "Restore both from one backup, or move the file away"));
             }
         }
     });

@@ -36,7 +36,7 @@ public:
     /// forgets the rows.
     template <class Put, class Erase>
     void take(Put&& put, Erase&& erase) {
-        std::stable_sort(rows_.begin(), rows_.end(), [this](const Row& a, const Row& b) {
+        std::ranges::stable_sort(rows_, [this](const Row& a, const Row& b) {
             return a.table != b.table ? a.table < b.table : key_of(a) < key_of(b);
         });
         for (std::size_t i = 0; i < rows_.size(); ++i) {

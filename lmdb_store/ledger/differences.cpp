@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/values/assert.hpp"
+#include "core/values/lookup.hpp"
 #include "lmdb_store/ledger/row_text.hpp"
 #include "lmdb_store/ledger/table_hash.hpp"
 
@@ -16,7 +17,7 @@ constexpr const char* kDamaged = "damaged: the bytes are not those that sluice w
 
 Table table_named(std::string_view name) {
     const auto& names = ledger_tables();
-    const auto found = std::find(names.begin(), names.end(), name);
+    const auto found = std::ranges::find(names, name);
     SLUICE_ASSERT(found != names.end());
     return static_cast<Table>(found - names.begin());
 }
@@ -25,11 +26,7 @@ std::string summary_of(const RowText& row) {
     if (!row.is_sound) {
         return kDamaged;
     }
-    std::string text;
-    for (const ColumnText& column : row.rest) {
-        text += (text.empty() ? "" : ", ") + column.name + " " + column.text.value_or("-");
-    }
-    return text.empty() ? "a row" : text;
+    return row.rest.empty() ? "a row" : columns_text(row.rest);
 }
 
 class Comparison {
@@ -65,7 +62,7 @@ private:
     }
     void report(const RowText& row, std::string column, std::optional<std::string> stored,
                 std::optional<std::string> right) {
-        more_ = more_ && visit_({name_, row.key_text(), std::move(column), std::move(stored),
+        more_ = more_ && visit_({name_, columns_text(row.key), std::move(column), std::move(stored),
                                  std::move(right)});
     }
     void compare(const RowText& stored, const RowText& right) {
@@ -88,9 +85,9 @@ private:
     /// A row whose key was edited is in both ledgers, under keys that differ in one column.
     void report_alone() {
         for (const RowText& stored : stored_alone_) {
-            const auto moved = std::find_if(
-                right_alone_.begin(), right_alone_.end(),
-                [&](const RowText& right) { return moved_column(stored, right) != nullptr; });
+            const auto moved = std::ranges::find_if(right_alone_, [&](const RowText& right) {
+                return moved_column(stored, right) != nullptr;
+            });
             if (moved == right_alone_.end()) {
                 report(stored, {}, summary_of(stored), std::nullopt);
                 continue;

@@ -1,7 +1,6 @@
 #include "lmdb_store/ledger/dump.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -79,8 +78,8 @@ bool LedgerRows::next() {
 
 void LedgerRows::enter(std::string_view table) {
     State& at = *state_;
-    const auto found = std::find_if(at.tables.begin(), at.tables.end(),
-                                    [table](Table other) { return table == name_of(other); });
+    const auto found =
+        std::ranges::find_if(at.tables, [table](Table other) { return table == name_of(other); });
     at.next_table = static_cast<std::size_t>(found - at.tables.begin());
     at.cursor.reset();
     at.one_table = true;

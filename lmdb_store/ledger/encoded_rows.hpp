@@ -4,7 +4,6 @@
 
 #include <map>
 #include <string>
-#include <utility>
 
 #include "core/copy/row_sink.hpp"
 #include "lmdb_store/ledger/tables.hpp"

@@ -56,10 +56,9 @@ Fd lock_folder(const fs::path& folder) {
         throw StoreFailure(system_error(errno, "open", folder));
     }
     if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-        throw StoreFailure(
-            errno == EWOULDBLOCK
-                ? Error{ErrorCode::kBusy, "another copy to \"" + folder.string() + "\" is running"}
-                : system_error(errno, "lock", folder));
+        throw StoreFailure(errno == EWOULDBLOCK
+                               ? busy("another copy to \"" + folder.string() + "\" is running")
+                               : system_error(errno, "lock", folder));
     }
     return lock;
 }

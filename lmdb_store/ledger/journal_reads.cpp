@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/values/lookup.hpp"
 #include "lmdb_store/ledger/reads.hpp"
 #include "lmdb_store/rows/keys.hpp"
 
@@ -14,11 +15,9 @@ namespace {
 /// Queues in the order of their UUIDs, as every ledger sorts them.
 std::vector<std::pair<std::string, std::uint32_t>> by_uuid(
     const std::map<std::uint32_t, std::string>& nodes) {
-    std::vector<std::pair<std::string, std::uint32_t>> sorted;
-    for (const auto& [number, uuid] : nodes) {
-        sorted.emplace_back(uuid, number);
-    }
-    std::sort(sorted.begin(), sorted.end());
+    auto sorted =
+        mapped(nodes, [](const auto& node) { return std::pair(node.second, node.first); });
+    std::ranges::sort(sorted);
     return sorted;
 }
 
@@ -50,12 +49,10 @@ std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {
         entries.push_back(event.first_entry);
     }
     if (state.events_count > state.events.size()) {
-        scan_events(state.key, [&](const EventTrace& event) {
-            entries.push_back(event.first_entry);
-            return true;
-        });
+        scan_events(state.key,
+                    [&](const EventTrace& event) { entries.push_back(event.first_entry); });
     }
-    std::sort(entries.begin(), entries.end());
+    std::ranges::sort(entries);
     entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
     std::vector<JournalGroup> groups;
     for (const std::uint64_t entry : entries) {
@@ -73,7 +70,7 @@ std::vector<JournalGroup> Reads::order_journal(const OrderState& state) {
         }
         rows_.check(found, Table::kJournal, journal_key(node_.node, entry).view(), state.key);
     }
-    std::sort(groups.begin(), groups.end(), [](const JournalGroup& a, const JournalGroup& b) {
+    std::ranges::sort(groups, [](const JournalGroup& a, const JournalGroup& b) {
         return std::tie(a.node, a.first_entry) < std::tie(b.node, b.first_entry);
     });
     return groups;

@@ -1,6 +1,5 @@
 #include "lmdb_store/ledger/ledger.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <utility>
 

@@ -21,9 +21,8 @@ bool OpenRows::follow(const RowAccess& rows, OpenAmount& row) {
     order_.key = order;
     rows.check(order_value_.decode(key.view(), *value, order_), Table::kOrders, order);
     const std::vector<OpenAmount> open = open_amounts(order_);
-    const auto found = std::find_if(open.begin(), open.end(), [&row](const OpenAmount& other) {
-        return is_same_row(row, other);
-    });
+    const auto found = std::ranges::find_if(
+        open, [&row](const OpenAmount& other) { return is_same_row(row, other); });
     if (found != open.end()) {
         row = *found;
     }

@@ -6,7 +6,6 @@
 // disappear in the table, where a scan finds all of them. Internal to lmdb_store.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

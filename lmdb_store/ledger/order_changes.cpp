@@ -1,7 +1,6 @@
 #include "lmdb_store/ledger/order_changes.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/protocol/signature.hpp"
 #include "lmdb_store/environment/table_access.hpp"

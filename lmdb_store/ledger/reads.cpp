@@ -21,7 +21,6 @@ void Reads::load_head(std::string_view node) {
         if (key == node) {
             node_ = other;
         }
-        return true;
     });
     node_.head.programs_revision = revision;
 }
@@ -147,14 +146,12 @@ std::vector<CatalogKey> Reads::product_copies(AccountNumber account, ShopNumber 
                      copy = {account, shop, product, std::string(parser.code2()),
                              std::string(parser.code2())};
                      rows_.check(parser.complete(), Table::kCatalog, key);
-                     return true;
                  });
     return copies;
 }
 
 std::optional<CatalogRecord> Reads::catalog(const CatalogKey& key) {
-    CatalogRecord record;
-    record.key = key;
+    CatalogRecord record{.key = key};
     return find(Table::kCatalog, catalog_key(key), std::move(record));
 }
 
@@ -175,7 +172,6 @@ std::optional<Balance> Reads::balance(const BalanceKey& key) {
                          sum.emplace().key = key;
                      }
                      *sum += part;
-                     return true;
                  });
     return sum;
 }

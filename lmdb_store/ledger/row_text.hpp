@@ -21,10 +21,9 @@ struct ColumnText {
 struct RowText {
     bool is_sound = false;  ///< False if key or value is not as sluice writes it; then no columns.
     std::vector<ColumnText> key, rest;
-
-    /// `account 1, shop 1, order_id o1`
-    [[nodiscard]] std::string key_text() const;
 };
+/// Returns `account 1, shop 1, order_id o1`.
+[[nodiscard]] std::string columns_text(const std::vector<ColumnText>& columns);
 
 /// Gives a text from people the form in which another kind of ledger stores it. May be empty.
 using TextForm = std::function<std::string(const std::string&)>;

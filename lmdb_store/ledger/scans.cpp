@@ -42,11 +42,11 @@ public:
     }
     template <class Visit>
     bool flush(Visit&& visit) {
-        std::sort(rows_.begin(), rows_.end(), [this](const auto& a, const auto& b) {
+        std::ranges::sort(rows_, [this](const auto& a, const auto& b) {
             return back_ ? b.first < a.first : a.first < b.first;
         });
-        const bool more = std::all_of(rows_.begin(), rows_.end(),
-                                      [&](const auto& entry) { return visit(entry.second); });
+        const bool more =
+            std::ranges::all_of(rows_, [&](const auto& entry) { return visit(entry.second); });
         rows_.clear();
         return more;
     }
@@ -246,7 +246,6 @@ std::map<std::string, DeadCount> Reads::dead_by_shop(AccountNumber account, Time
             DeadCount& count = counts[letter.shop_id];
             ++(letter.topic == Topic::kPrivacyRequest ? count.privacy_requests : count.others);
         }
-        return true;
     });
     return counts;
 }
@@ -286,9 +285,9 @@ void EmbeddedWhole::turn_to(std::string_view node) {
 void EmbeddedWhole::scan_balance_parts(const Visitor<NodeBalance>& visit) {
     std::vector<NodeBalance> parts;
     const auto visit_parts = [&] {
-        std::sort(parts.begin(), parts.end(),
-                  [](const NodeBalance& a, const NodeBalance& b) { return a.node < b.node; });
-        const bool more = std::all_of(parts.begin(), parts.end(), visit);
+        std::ranges::sort(
+            parts, [](const NodeBalance& a, const NodeBalance& b) { return a.node < b.node; });
+        const bool more = std::ranges::all_of(parts, visit);
         parts.clear();
         return more;
     };

@@ -43,7 +43,7 @@ Error unfinished(const std::string& from, const std::filesystem::path& folder) {
 const std::array<const char*, kLedgerTables>& ledger_tables() {
     static const auto names = [] {
         std::array<const char*, kLedgerTables> all{};
-        std::copy(kOwnTables.begin(), kOwnTables.end(), all.begin());
+        std::ranges::copy(kOwnTables, all.begin());
         for (const DescribedTable& table : described_tables()) {
             all[kOwnTables.size() + table.number] = table.name;
         }
@@ -59,7 +59,7 @@ std::vector<Table> tables_by_name() {
             tables.push_back(static_cast<Table>(i));
         }
     }
-    std::sort(tables.begin(), tables.end(), [](Table a, Table b) {
+    std::ranges::sort(tables, [](Table a, Table b) {
         return std::string_view(name_of(a)) < std::string_view(name_of(b));
     });
     return tables;
@@ -146,7 +146,7 @@ void check_ledger_format(Environment& env, bool takes_unfinished) {
 Result<LedgerTables> open_ledger(EnvironmentOptions options, bool takes_unfinished) {
     options.databases_max = kLedgerTables;
     return attempt([&] {
-        LedgerTables tables{checked(Environment::open(options)), {}};
+        LedgerTables tables{checked(Environment::open(options))};
         check_ledger_format(*tables.env, takes_unfinished);
         check(tables.env->open_databases(ledger_tables(), tables.handles, false));
         return tables;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/ledger/ledger.hpp"
+#include "core/values/lookup.hpp"
 #include "lmdb_store/environment/environment.hpp"
 
 namespace sluice::store {
@@ -201,12 +202,13 @@ private:
 };
 
 /// Calls `visit(key, value)` for the rows whose key begins with `prefix`, until it returns false.
+/// One that returns nothing visits all.
 template <class Visit>
 void visit_prefix(const RowAccess& rows, Table table, std::string_view prefix, Visit&& visit) {
     RowCursor cursor(rows, table);
     for (bool found = cursor.seek(prefix); found && cursor.key().starts_with(prefix);
          found = cursor.next()) {
-        if (!visit(cursor.key(), cursor.value())) {
+        if (!wants_more(visit, cursor.key(), cursor.value())) {
             return;
         }
     }

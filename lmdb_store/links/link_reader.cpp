@@ -20,7 +20,6 @@ std::shared_ptr<const LinkAccounts> read_accounts(const StorePaths& paths,
     scan(txn, tables.accounts, "", [&](std::string_view id, std::string_view bytes) {
         const RegisteredAccount row = tables.sound(decode_account(id, bytes), "account");
         accounts->insert_or_assign(row.number.value, LinkAccount{row.account_id, row.suspended});
-        return true;
     });
     return accounts;
 }

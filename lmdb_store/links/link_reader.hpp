@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <unordered_map>
 
 #include "core/links/published_links.hpp"
@@ -35,10 +34,10 @@ struct LinkSnapshot {
     }
 };
 
-/// The pages that tell of changes. Any thread.
+/// Reads the published links and accounts, and the pages that tell of their changes. Any thread.
 class LinkReader {
 public:
-    /// kCorrupt or kNotFound if a page is missing.
+    /// Returns kCorrupt or kNotFound if a page is missing.
     [[nodiscard]] static Result<LinkReader> open(const StorePaths& paths);
     /// Returns false once the links or the registry were published again. No system call.
     [[nodiscard]] bool is_current(const LinkSnapshot& snapshot) const noexcept {
@@ -49,7 +48,8 @@ public:
     [[nodiscard]] bool still_in_place() const noexcept {
         return links_page_.still_in_place() && registry_page_.still_in_place();
     }
-    /// Reads what is published now, except what `before` has already. Waits for the disk.
+    /// Returns the links and accounts that are published now. Reads only those of another
+    /// generation than `before` has. Waits for the disk.
     [[nodiscard]] Result<LinkSnapshot> read(const std::optional<LinkSnapshot>& before) const;
 
 private:

@@ -1,7 +1,5 @@
 #include "lmdb_store/queue/admission.hpp"
 
-#include <algorithm>
-
 #include "lmdb_store/environment/reaction.hpp"
 #include "os/clock/clock.hpp"
 

@@ -7,7 +7,6 @@
 
 #include <cerrno>
 
-#include "os/files/file_io.hpp"
 #include "os/random/random_bytes.hpp"
 
 namespace sluice::store {
@@ -157,18 +156,17 @@ BulkRef BulkFile::ref() const noexcept {
 
 Result<std::string> read_bulk(const StorePaths& paths, const BulkRef& ref) {
     if (!is_bulk_name(ref.file_name)) {
-        return Error{ErrorCode::kCorrupt, "the record names no bulk file"};
+        return corrupt("the record names no bulk file");
     }
     const fs::path path = paths.bulk / ref.file_name;
     Result<std::string> body = read_plain_file(path, ref.bytes);
     if (!body.ok()) {
         return body.error().code == ErrorCode::kInvalid
-                   ? Error{ErrorCode::kCorrupt, "\"" + path.string() + "\" is too long"}
+                   ? corrupt("\"" + path.string() + "\" is too long")
                    : body.error();
     }
     if (body->size() != ref.bytes || sha256(*body) != ref.sha256) {
-        return Error{ErrorCode::kCorrupt,
-                     "\"" + path.string() + "\" is not the body that was stored"};
+        return corrupt("\"" + path.string() + "\" is not the body that was stored");
     }
     return body;
 }

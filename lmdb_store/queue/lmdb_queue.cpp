@@ -40,7 +40,7 @@ Result<std::unique_ptr<Queue>> Queue::open(const StorePaths& paths, const QueueO
         const StoreFormat format = checked(read_store_format(paths));
         check(check_writable_format(format));
         if (options.map_bytes != 0 && options.map_bytes < kMapBytesMin) {
-            throw_failure(ErrorCode::kInvalid, "the queue's map_size is 1m at least");
+            throw StoreFailure(invalid("the queue's map_size is 1m at least"));
         }
         ControlFile control = checked(ControlFile::open(paths));
         // A process without the setting uses nginx's size, because none may write beyond nginx's
@@ -91,26 +91,24 @@ void LmdbQueue::read_identity() {
     const auto next_seq = get(txn.get(), kNextSeqKey);
     if (!format || format->size() != 4 || !uuid || uuid->size() != 36 || !next_seq ||
         next_seq->size() != 8) {
-        throw_failure(ErrorCode::kCorrupt,
-                      "\"" + paths_.queue.string() +
-                          "\" is not a queue that sluice wrote; nothing was changed. Restore it "
-                          "from a backup");
+        throw StoreFailure(
+            corrupt("\"" + paths_.queue.string() +
+                    "\" is not a queue that sluice wrote; nothing was changed. Restore it "
+                    "from a backup"));
     }
     const unsigned found = static_cast<unsigned char>((*format)[0]);
     if (found != kQueueFormat) {
-        throw_failure(ErrorCode::kUnsupported,
-                      "\"" + paths_.queue.string() + "\" has format " + std::to_string(found) +
-                          (found > kQueueFormat
-                               ? ": use a newer release of sluice"
-                               : ", which only a pre-release of sluice read: move it away, and "
-                                 "create a new store with \"sluice init\""));
+        throw StoreFailure(unsupported(
+            "\"" + paths_.queue.string() + "\" has format " + std::to_string(found) +
+            (found > kQueueFormat ? ": use a newer release of sluice"
+                                  : ", which only a pre-release of sluice read: move it away, and "
+                                    "create a new store with \"sluice init\"")));
     }
     if (*uuid != uuid_) {
-        throw_failure(ErrorCode::kConflict,
-                      "\"" + paths_.queue.string() +
-                          "\" is the queue of another store than the one that \"" +
-                          paths_.format.string() +
-                          "\" names; nothing was changed. Put the files of one store together");
+        throw StoreFailure(conflict(
+            "\"" + paths_.queue.string() + "\" is the queue of another store than the one that \"" +
+            paths_.format.string() +
+            "\" names; nothing was changed. Put the files of one store together"));
     }
     page_ = ControlPage(&control_file_.words(), queue_key(uuid_));
 }
@@ -256,10 +254,9 @@ Status LmdbQueue::fill_gap(SequenceNumber after, const SequenceRange& gap,
     rc = rc == 0 ? find_gap(txn, after, found) : rc;
     if (rc == 0 && found != gap) {
         txn.abort();
-        return Error{ErrorCode::kConflict, found ? "the missing inputs are " +
-                                                       std::to_string(found->first.value) + "-" +
-                                                       std::to_string(found->last.value)
-                                                 : "no input is missing"};
+        return conflict(found ? "the missing inputs are " + std::to_string(found->first.value) +
+                                    "-" + std::to_string(found->last.value)
+                              : "no input is missing");
     }
     if (rc == 0) {
         KeyBytes<8> first = seq_key(gap.first.value);

@@ -75,10 +75,10 @@ struct AppendItem {
     std::string_view prefix;               ///< RecordEnvelope::prefix()
     std::string_view body;                 ///< The inline body, as encoded.
     NumberedEnvelope* numbered = nullptr;  ///< Makes the prefix that is stored, if it is set.
-    std::optional<IdempotencyClaim> claim;
+    std::optional<IdempotencyClaim> claim{};
     Timestamp received_at;
     AppendOutcome outcome = AppendOutcome::kPending;
-    SequenceNumber seq;
+    SequenceNumber seq{};
     std::uint32_t records_count = 0;
 };
 

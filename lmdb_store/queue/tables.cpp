@@ -16,7 +16,7 @@ KeyBytes<kRowBytes> encode(const IdempotencyRow& row) noexcept {
     put_big_endian(&bytes[4], row.records_count);
     put_big_endian(&bytes[8], row.seq.value);
     put_big_endian(&bytes[16], static_cast<std::uint64_t>(row.accepted_second));
-    std::copy(row.body_sha256.begin(), row.body_sha256.end(), &bytes[24]);
+    std::ranges::copy(row.body_sha256, &bytes[24]);
     return bytes;
 }
 
@@ -36,7 +36,7 @@ bool decode(const MDB_val& value, IdempotencyRow& row) noexcept {
 KeyBytes<kAgeKeyBytes> age_key(std::int64_t second, const IdempotencyKey& key) noexcept {
     KeyBytes<kAgeKeyBytes> bytes;
     put_big_endian(bytes.data(), static_cast<std::uint64_t>(std::max<std::int64_t>(second, 0)));
-    std::copy(key.begin(), key.end(), &bytes[8]);
+    std::ranges::copy(key, &bytes[8]);
     return bytes;
 }
 

@@ -25,7 +25,6 @@ auto load_rows(const RegistryTables& tables, const Txn& txn, MDB_dbi table, std:
         if (auto row = tables.sound(decode(id, bytes), kind); keeps(row)) {
             rows.push_back(std::move(row));
         }
-        return true;
     });
     return rows;
 }
@@ -67,7 +66,6 @@ void RegistryAccess::scan_changes(const Txn& txn,
                                   const std::function<void(ChangeRow)>& visit) const {
     scan(txn, tables_.main, kChangeKey, [&](std::string_view key, std::string_view bytes) {
         visit(tables_.sound(decode_change(key.substr(kChangeKey.size()), bytes), "change"));
-        return true;
     });
 }
 
@@ -125,7 +123,7 @@ std::optional<RegisteredShop> RegistryAccess::load_shop(const Txn& txn, const Sh
 RegisteredAccount RegistryAccess::known_account(const Txn& txn, const AccountId& id) const {
     std::optional<RegisteredAccount> row = load_account(txn, id);
     if (!row) {
-        throw_failure(ErrorCode::kNotFound, "there is no account \"" + id.str() + "\"");
+        throw StoreFailure(not_found("there is no account \"" + id.str() + "\""));
     }
     return *std::move(row);
 }
@@ -161,9 +159,8 @@ void RegistryAccess::store_shop(const WriteTxn& txn, const RegisteredShop& row) 
     if (!row.source.domain.empty()) {
         const std::string key = domain_key(row.source.platform, row.source.domain);
         if (const auto taken = find(txn, tables_.main, key)) {
-            throw_failure(ErrorCode::kConflict, "shop \"" + std::string(*taken) +
-                                                    "\" has the domain \"" + row.source.domain +
-                                                    "\" already");
+            throw StoreFailure(conflict("shop \"" + std::string(*taken) + "\" has the domain \"" +
+                                        row.source.domain + "\" already"));
         }
         put(txn, tables_.main, key, row.shop_id.view());
     }
@@ -180,7 +177,6 @@ void RegistryAccess::scan_users(const Txn& txn, std::string_view prefix,
          [&](std::string_view key, std::string_view bytes) {
              const std::string_view named = key.substr(kUserKey.size());
              visit(tables_.sound(decode_user(named.substr(0, named.find('\0')), bytes), "user"));
-             return true;
          });
 }
 
@@ -194,7 +190,6 @@ std::vector<StoredToken> RegistryAccess::open_tokens(const Txn& txn, AccountNumb
     std::vector<StoredToken> tokens;
     scan(txn, tables_.account_tokens, prefix, [&](std::string_view key, std::string_view) {
         tokens.push_back(load_token(txn, key.substr(prefix.size())));
-        return true;
     });
     return tokens;
 }
@@ -255,9 +250,9 @@ std::optional<RegistryRevision> RegistryAccess::load_followed(const Txn& txn) co
 
 void RegistryAccess::check_independent(const Txn& txn) const {
     if (const auto source = load_followed(txn)) {
-        throw_failure(ErrorCode::kConflict,
-                      "this registry follows that of store " + source->source +
-                          ": change it there, or run \"sluice registry detach\" here first");
+        throw StoreFailure(
+            conflict("this registry follows that of store " + source->source +
+                     ": change it there, or run \"sluice registry detach\" here first"));
     }
 }
 

@@ -39,10 +39,10 @@ public:
     /// Runs `change` in one durable transaction, and logs what it returns. Aborts it if `change`
     /// throws.
     [[nodiscard]] Status write(const std::function<std::string(WriteTxn&)>& change);
-    /// The same, and logs `what`.
+    /// Runs `change` in one durable transaction, and logs `what`.
     [[nodiscard]] Status write(const std::string& what,
                                const std::function<void(WriteTxn&)>& change);
-    /// The same, after check_independent().
+    /// Runs `change` after check_independent() in one durable transaction, and logs `what`.
     [[nodiscard]] Status write_own(const std::string& what,
                                    const std::function<void(WriteTxn&)>& change);
     /// Logs a change of the transaction.
@@ -76,7 +76,7 @@ public:
     [[nodiscard]] std::optional<RegisteredShop> load_shop(const Txn& txn, const ShopId& id) const;
     /// Throws kNotFound, with the sentence for people, if there is no such row.
     [[nodiscard]] RegisteredAccount known_account(const Txn& txn, const AccountId& id) const;
-    /// The same, of an account that a listing is limited to, if any.
+    /// Throws kNotFound if a listing is limited to an account that there is not.
     void check_account(const Txn& txn, const std::optional<AccountId>& id) const {
         if (id) {
             static_cast<void>(known_account(txn, *id));

@@ -30,9 +30,9 @@ struct RegistrySnapshot {
     std::string key_check;                    ///< Tells which master key encrypted the secrets.
     std::vector<RegisteredAccount> accounts;  ///< Sorted by id, as are shops and tokens.
     std::vector<RegisteredShop> shops;
-    std::vector<SealedToken> tokens;
-    std::vector<UserRow> users;      ///< By name and account; removed ones as well.
-    std::vector<ChangeRow> changes;  ///< The log, by store and number.
+    std::vector<SealedToken> tokens{};
+    std::vector<UserRow> users{};      ///< By name and account; removed ones as well.
+    std::vector<ChangeRow> changes{};  ///< The log, by store and number.
 };
 
 /// Returns kInvalid if the snapshot's secrets were encrypted with another key.

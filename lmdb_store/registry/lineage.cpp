@@ -31,8 +31,7 @@ Change decode(const RegistryTables& tables, std::string_view key, std::string_vi
     if (key.size() != kPrefix.size() + kNumberBytes || value.size() != kValueBytes) {
         throw StoreFailure(tables.damaged("history"));
     }
-    Change change;
-    change.number = get_big_endian<std::uint64_t>(key.data() + kPrefix.size());
+    Change change{.number = get_big_endian<std::uint64_t>(key.data() + kPrefix.size())};
     std::copy_n(reinterpret_cast<const unsigned char*>(value.data()), change.digest.size(),
                 change.digest.begin());
     change.txn_id = get_big_endian<std::uint64_t>(value.data() + change.digest.size());
@@ -96,7 +95,7 @@ void record_revision(const RegistryTables& tables, const WriteTxn& txn) {
     }
     std::string salt(kRandomBytes, '\0');
     if (RAND_bytes(reinterpret_cast<unsigned char*>(salt.data()), kRandomBytes) != 1) {
-        throw_failure(ErrorCode::kIo, "the system provides no random bytes");
+        throw StoreFailure({ErrorCode::kIo, "the system provides no random bytes"});
     }
     store(tables, txn, next(before, txn.id(), salt));
 }
@@ -110,7 +109,6 @@ std::vector<PastRevision> history_of(const RegistryTables& tables, const ReadTxn
     scan(txn, tables.main, kPrefix, [&](std::string_view key, std::string_view value) {
         last = decode(tables, key, value);
         add(last);
-        return true;
     });
     const Change state = state_after(last, txn.id());
     if (state.number != last.number) {

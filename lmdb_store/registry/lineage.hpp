@@ -21,7 +21,7 @@ class WriteTxn;
 struct RegistryRevision {
     std::string source;        ///< UUID of the store.
     std::uint64_t number = 0;  ///< Increases with every change.
-    std::string digest;        ///< 32 bytes.
+    std::string digest;        ///< 32 bytes, of the state and all states before it.
     friend bool operator==(const RegistryRevision&, const RegistryRevision&) = default;
 };
 

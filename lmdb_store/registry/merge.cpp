@@ -25,10 +25,10 @@ Error number_conflict(const std::string& what, std::uint32_t here, std::uint32_t
 Status check_snapshot_key(const RegistrySnapshot& snapshot, const MasterKey& key) {
     const Result<std::string> text = key.open(snapshot.key_check, kKeyCheckKey);
     if (!text || *text != kKeyCheckText) {
-        return Error{ErrorCode::kInvalid,
-                     "it was made with another master key: every store of a fleet needs a copy of "
-                     "the master.key of store " +
-                         snapshot.revision.source};
+        return invalid(
+            "it was made with another master key: every store of a fleet needs a copy of "
+            "the master.key of store " +
+            snapshot.revision.source);
     }
     return Status::success();
 }
@@ -96,34 +96,32 @@ bool RegistryMerge::check_source(MergeFrom allowed) {
         if (from_.revision == own_) {
             return false;
         }
-        throw_failure(ErrorCode::kConflict,
-                      "it is this store's own registry as it was earlier: restore a backup "
-                      "instead");
+        throw StoreFailure(
+            conflict("it is this store's own registry as it was earlier: restore a backup "
+                     "instead"));
     }
     const std::optional<RegistryRevision> before = access_.load_followed(txn_);
     if (!before || allowed == MergeFrom::kAny) {
         return true;
     }
     if (before->source != from_.revision.source) {
-        throw_failure(ErrorCode::kConflict, "it comes from store " + from_.revision.source +
-                                                ", but this registry follows that of store " +
-                                                before->source +
-                                                ": --force follows the other one from now on");
+        throw StoreFailure(conflict("it comes from store " + from_.revision.source +
+                                    ", but this registry follows that of store " + before->source +
+                                    ": --force follows the other one from now on"));
     }
     if (from_.revision.number < before->number) {
-        throw_failure(ErrorCode::kConflict,
-                      "it is older (revision " + std::to_string(from_.revision.number) +
-                          ") than what is here (revision " + std::to_string(before->number) +
-                          "): --force merges it");
+        throw StoreFailure(conflict("it is older (revision " +
+                                    std::to_string(from_.revision.number) +
+                                    ") than what is here (revision " +
+                                    std::to_string(before->number) + "): --force merges it"));
     }
     if (!descends_from(from_, *before)) {
-        throw_failure(
-            ErrorCode::kConflict,
+        throw StoreFailure(conflict(
             "it is no later state of what is here (revision " + std::to_string(before->number) +
-                "): the history of store " + before->source +
-                " was forked, as by a backup that was restored there. Nothing was changed. "
-                "Compare accounts, shops and tokens on both sides; --force merges it, and tokens "
-                "that are revoked here stay revoked");
+            "): the history of store " + before->source +
+            " was forked, as by a backup that was restored there. Nothing was changed. "
+            "Compare accounts, shops and tokens on both sides; --force merges it, and tokens "
+            "that are revoked here stay revoked"));
     }
     return true;
 }
@@ -146,18 +144,18 @@ void RegistryMerge::adopt_key() {
 
 void RegistryMerge::add_account(const RegisteredAccount& row, std::uint32_t accounts_max) {
     if (const auto taken = find(txn_, tables_.account_ids, account_number_key(row.number))) {
-        throw_failure(ErrorCode::kConflict, "account \"" + row.account_id.str() +
-                                                "\" has the number " +
-                                                std::to_string(row.number.value) +
-                                                ", which is account \"" + std::string(*taken) +
-                                                "\" in this store: begin with a new one "
-                                                "(sluice init)");
+        throw StoreFailure(conflict("account \"" + row.account_id.str() + "\" has the number " +
+                                    std::to_string(row.number.value) + ", which is account \"" +
+                                    std::string(*taken) +
+                                    "\" in this store: begin with a new one "
+                                    "(sluice init)"));
     }
     if (row.slot.value >= accounts_max) {
-        throw_failure(ErrorCode::kLimit,
-                      "it has more accounts than this store's " + std::to_string(accounts_max) +
-                          ": raise the limit with \"sluice store set --max-accounts N\" and "
-                          "restart nginx");
+        throw StoreFailure({ErrorCode::kLimit,
+                            "it has more accounts than this store's " +
+                                std::to_string(accounts_max) +
+                                ": raise the limit with \"sluice store set --max-accounts N\" and "
+                                "restart nginx"});
     }
     put(txn_, tables_.accounts, row.account_id.view(), encode_account(row));
     put(txn_, tables_.account_ids, account_number_key(row.number), row.account_id.view());
@@ -195,7 +193,6 @@ void RegistryMerge::merge_shops() {
         if (const auto row = decode_shop(id, bytes)) {
             numbers.emplace(row->number.value, id);
         }
-        return true;
     });
     for (const RegisteredShop& row : from_.shops) {  // two shops may have exchanged their domains
         const std::optional<RegisteredShop> here = access_.load_shop(txn_, row.shop_id);
@@ -211,15 +208,14 @@ void RegistryMerge::merge_shops() {
                                                here->number.value, row.number.value));
         }
         if (taken != numbers.end() && taken->second != row.shop_id.str()) {
-            throw_failure(ErrorCode::kConflict, "shop \"" + row.shop_id.str() +
-                                                    "\" has the number of shop \"" + taken->second +
-                                                    "\" in this store: begin with a new one "
-                                                    "(sluice init)");
+            throw StoreFailure(conflict("shop \"" + row.shop_id.str() +
+                                        "\" has the number of shop \"" + taken->second +
+                                        "\" in this store: begin with a new one "
+                                        "(sluice init)"));
         }
         if (here && here->account_id != row.account_id) {
-            throw_failure(ErrorCode::kConflict, "shop \"" + row.shop_id.str() +
-                                                    "\" belongs to account \"" +
-                                                    here->account_id.str() + "\" in this store");
+            throw StoreFailure(conflict("shop \"" + row.shop_id.str() + "\" belongs to account \"" +
+                                        here->account_id.str() + "\" in this store"));
         }
         const bool keeps_source = here && here->source == row.source;
         if (keeps_source && here->suspended == row.suspended) {
@@ -245,10 +241,10 @@ void RegistryMerge::add_token(const SealedToken& token, const RegisteredAccount&
     OPENSSL_cleanse(secret.data(), secret.size());
     const bool is_borne = (row.row.scopes & kWebhookScopes) == 0;
     if (is_borne && find(txn_, tables_.bearers, to_view(row.secret_sha256))) {
-        throw_failure(ErrorCode::kConflict,
-                      "another token of this store has the secret of "
-                      "token \"" +
-                          token.row.token_id.str() + "\"");
+        throw StoreFailure(
+            conflict("another token of this store has the secret of "
+                     "token \"" +
+                     token.row.token_id.str() + "\""));
     }
     access_.store_token(txn_, row);
     if (is_borne) {
@@ -283,9 +279,9 @@ void RegistryMerge::merge_tokens() {
         }
         const auto account = access_.load_account(txn_, token.row.account_id);
         if (!account) {
-            throw_failure(ErrorCode::kCorrupt, "token \"" + token.row.token_id.str() +
-                                                   "\" belongs to an account that is not "
-                                                   "among them");
+            throw StoreFailure(corrupt("token \"" + token.row.token_id.str() +
+                                       "\" belongs to an account that is not "
+                                       "among them"));
         }
         add_token(token, *account);
     }
@@ -304,9 +300,9 @@ void RegistryMerge::merge_users() {
             continue;
         }
         if (!access_.load_account(txn_, row.account_id)) {
-            throw_failure(ErrorCode::kCorrupt, "user \"" + row.name +
-                                                   "\" belongs to an account that is not "
-                                                   "among them");
+            throw StoreFailure(corrupt("user \"" + row.name +
+                                       "\" belongs to an account that is not "
+                                       "among them"));
         }
         access_.store_user(txn_, row);
         note("user", row.name + " of " + row.account_id.str(),
@@ -365,13 +361,13 @@ Result<RegistrySnapshot> Registry::snapshot(Timestamp now) {
     return access_->read([&](const ReadTxn& txn) {
         const StoreFormat format = access_->format();
         access_->check_independent(txn);
-        RegistrySnapshot all;
-        all.revision = revision_of(access_->tables(), txn, format.uuid);
-        all.history = history_of(access_->tables(), txn);
-        all.exported_at = now;
-        all.key_check = find(txn, access_->tables().main, kKeyCheckKey).value_or("");
-        all.accounts = access_->accounts(txn);
-        all.shops = access_->shops(txn);
+        RegistrySnapshot all{
+            .revision = revision_of(access_->tables(), txn, format.uuid),
+            .history = history_of(access_->tables(), txn),
+            .exported_at = now,
+            .key_check = std::string(find(txn, access_->tables().main, kKeyCheckKey).value_or("")),
+            .accounts = access_->accounts(txn),
+            .shops = access_->shops(txn)};
         for (StoredToken& token : access_->tokens(txn)) {
             all.tokens.push_back({std::move(token.row), std::move(token.sealed_secret)});
         }
@@ -388,7 +384,7 @@ Result<std::optional<RegistryRevision>> Registry::followed() {
 Status Registry::detach() {
     return access_->write("registry detach", [&](WriteTxn& txn) {
         if (!erase(txn, access_->tables().main, kFollowsKey)) {
-            throw_failure(ErrorCode::kConflict, "this registry follows no other");
+            throw StoreFailure(conflict("this registry follows no other"));
         }
     });
 }

@@ -19,7 +19,6 @@
 #include "lmdb_store/registry/rows.hpp"
 #include "lmdb_store/registry/tables.hpp"
 #include "os/files/file_owner.hpp"
-#include "os/files/mapped_file.hpp"
 
 namespace sluice::store {
 namespace {
@@ -44,7 +43,6 @@ std::uint32_t count_signing_tokens(const RegistryTables& tables, const Txn& txn)
                 most = std::max(most, ++counts[key]);
             }
         }
-        return true;
     });
     return std::min(most, kActiveTokensMax);
 }

@@ -4,7 +4,7 @@
 // and generations are in the order of the changes. A process that ends between a change and its
 // publication leaves a copy that is behind, which the next command replaces.
 //
-// The worker publishes the links likewise (lmdb_store/links), with the same three functions.
+// The worker publishes the links in the same way (lmdb_store/links), with the last three functions.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,7 @@ struct RegistryTables;
 [[nodiscard]] Status create_generation(const StorePaths& paths, const FileOwner& owner);
 /// Publishes the registry as it is now. Blocks while another process writes to it.
 [[nodiscard]] Status publish_registry(const StorePaths& paths, const RegistryTables& tables);
-/// The same, of a store whose registry is not open in this process.
+/// Publishes the registry of a store that this process has not opened.
 [[nodiscard]] Status publish_registry(const StorePaths& paths);
 /// Publishes the registry unless the copy is equal to it, byte for byte. It differs after a crash
 /// between a change and its publication, after a restore, and if the copy was damaged.

@@ -50,7 +50,7 @@ Result<PublishedGeneration> PublishedGeneration::open(const fs::path& path) {
         return system_error(errno, "inspect", page.path_);
     }
     if (info.st_size < off_t{kGenerationBytes}) {
-        return Error{ErrorCode::kCorrupt, "\"" + path.string() + "\" is cut off"};
+        return corrupt("\"" + path.string() + "\" is cut off");
     }
     page.device_ = info.st_dev;
     page.inode_ = info.st_ino;

@@ -35,8 +35,10 @@ namespace sluice::store {
 /// The generation of what is published: a page that is mapped for reading.
 class PublishedGeneration {
 public:
+    /// Maps the registry's page. Returns kCorrupt if it is missing or cut off.
     [[nodiscard]] static Result<PublishedGeneration> open(const StorePaths& paths);
-    /// The same, of any page. Returns kNotFound if it is missing, and kCorrupt if it is cut off.
+    /// Maps the page in this file. Returns kNotFound if it is missing, and kCorrupt if it is cut
+    /// off.
     [[nodiscard]] static Result<PublishedGeneration> open(const std::filesystem::path& page);
     /// Changes after a copy was replaced. Never blocks, and makes no system call.
     [[nodiscard]] std::uint64_t current() const noexcept {
@@ -83,8 +85,8 @@ struct SealedCopy {
 };
 /// Opens the copy and reads its seal. Returns kCorrupt if the copy is cut off.
 [[nodiscard]] Result<SealedCopy> open_copy(const StorePaths& paths);
-/// The same, and reads all of the copy. Returns kCorrupt if one of its bytes is wrong or if it is
-/// older than `generation`.
+/// Opens the copy and reads all of it. Returns kCorrupt if it is cut off, if one of its bytes is
+/// wrong, or if it is older than `generation`.
 [[nodiscard]] Result<SealedCopy> open_sealed_copy(const StorePaths& paths,
                                                   std::uint64_t generation);
 

@@ -35,10 +35,10 @@ struct Seen {
 };
 
 struct AccountEntry {
-    Seen seen;
+    Seen seen{};
     std::string bytes;
     std::vector<TokenEntry> tokens;
-    AccountPtr view;
+    AccountPtr view{};
 };
 struct ShopEntry {
     Seen seen;
@@ -68,20 +68,15 @@ private:
 /// Rows of a shop that does not exist. Preparing them takes as long as preparing a shop.
 struct Decoy {
     std::string id;
-    std::string shop, account, token;
+    std::string shop{}, account{}, token{};
 };
 
 Decoy make_decoy(const MasterKey& key) {
-    Decoy decoy;
-    decoy.id = "no-shop-has-this-id";
-    RegisteredShop shop;
-    shop.shop_id = ShopId(decoy.id);
-    shop.number = {1};
-    shop.account_id = AccountId(decoy.id);
+    Decoy decoy{.id = "no-shop-has-this-id"};
+    RegisteredShop shop{
+        .shop_id = ShopId(decoy.id), .number = {1}, .account_id = AccountId(decoy.id)};
     decoy.shop = encode_shop(shop);
-    RegisteredAccount account;
-    account.account_id = AccountId(decoy.id);
-    account.number = {1};
+    RegisteredAccount account{.account_id = AccountId(decoy.id), .number = {1}};
     decoy.account = encode_account(account);
     StoredToken token;
     token.row.token_id = TokenId(decoy.id);
@@ -260,9 +255,8 @@ private:
         if (!row || !account) {
             return;
         }
-        AccountEntry entry;
-        entry.bytes = decoy_.account;
-        entry.tokens = prepare_decoy_tokens(shop_id, tables_.signing_tokens_max);
+        AccountEntry entry{.bytes = decoy_.account,
+                           .tokens = prepare_decoy_tokens(shop_id, tables_.signing_tokens_max)};
         auto account_view = std::make_shared<AccountView>();
         account_view->account_id = account->account_id;
         for (const TokenEntry& token : entry.tokens) {
@@ -344,9 +338,8 @@ private:
 
     [[nodiscard]] static bool same_views(const std::vector<TokenEntry>& a,
                                          const std::vector<TokenEntry>& b) {
-        return std::equal(
-            a.begin(), a.end(), b.begin(), b.end(),
-            [](const TokenEntry& x, const TokenEntry& y) { return x.view == y.view; });
+        return std::ranges::equal(
+            a, b, [](const TokenEntry& x, const TokenEntry& y) { return x.view == y.view; });
     }
 
     /// Returns the account's tokens. Prepares new and changed ones, and copies the rest of
@@ -358,9 +351,8 @@ private:
             const std::string_view id = key.substr(prefix.size());
             const TokenEntry* old = nullptr;
             if (cached != nullptr) {
-                const auto found =
-                    std::find_if(cached->tokens.begin(), cached->tokens.end(),
-                                 [&](const TokenEntry& token) { return token.token_id == id; });
+                const auto found = std::ranges::find_if(
+                    cached->tokens, [&](const TokenEntry& token) { return token.token_id == id; });
                 old = found != cached->tokens.end() ? &*found : nullptr;
             }
             tokens.push_back(current_token(id, old));
@@ -451,9 +443,8 @@ private:
 
     /// Returns the account's view of the token, or a new one if the token is revoked.
     TokenPtr bearer_token(const AccountView& account, std::string_view id, std::string_view bytes) {
-        const auto found =
-            std::find_if(account.tokens.begin(), account.tokens.end(),
-                         [&](const TokenPtr& token) { return token->token_id.view() == id; });
+        const auto found = std::ranges::find_if(
+            account.tokens, [&](const TokenPtr& token) { return token->token_id.view() == id; });
         return found != account.tokens.end() ? *found : prepare_token(id, bytes);
     }
 

@@ -14,9 +14,9 @@ namespace {
 
 Status check_id(std::string_view id, const char* what) {
     if (!is_admin_id(id)) {
-        return Error{ErrorCode::kInvalid, std::string(what) +
-                                              " is 1 to 128 characters of A-Z a-z 0-9 . _ - : @ + "
-                                              "/ ="};
+        return invalid(std::string(what) +
+                       " is 1 to 128 characters of A-Z a-z 0-9 . _ - : @ + "
+                       "/ =");
     }
     return Status::success();
 }
@@ -26,9 +26,8 @@ Status check_limit(const std::optional<RateLimit>& limit) {
     constexpr std::uint32_t kWindowMax = 86'400U * 366;
     if (limit && (limit->requests == 0 || limit->requests > kRequestsMax ||
                   limit->window_seconds == 0 || limit->window_seconds > kWindowMax)) {
-        return Error{ErrorCode::kInvalid, "a rate limit is N/SECONDS, N from 1 to " +
-                                              std::to_string(kRequestsMax) +
-                                              ", SECONDS from 1 to " + std::to_string(kWindowMax)};
+        return invalid("a rate limit is N/SECONDS, N from 1 to " + std::to_string(kRequestsMax) +
+                       ", SECONDS from 1 to " + std::to_string(kWindowMax));
     }
     return Status::success();
 }
@@ -57,7 +56,7 @@ Status change_shop(RegistryAccess& access, const ShopId& id,
         access.check_independent(txn);
         std::optional<RegisteredShop> row = access.load_shop(txn, id);
         if (!row) {
-            throw_failure(ErrorCode::kNotFound, "there is no shop \"" + id.str() + "\"");
+            throw StoreFailure(not_found("there is no shop \"" + id.str() + "\""));
         }
         const std::string what = change(*row);
         access.store_shop(txn, *row);
@@ -79,19 +78,19 @@ void check_source(const ShopSource& source) {
     SourceSettings of_shopify = source.settings;
     of_shopify.from.reset();
     if (source.platform == Platform::kNone && source != ShopSource()) {
-        throw_failure(ErrorCode::kInvalid,
-                      "the shop has no platform, and no settings of one: choose it with "
-                      "--platform");
+        throw StoreFailure(
+            invalid("the shop has no platform, and no settings of one: choose it with "
+                    "--platform"));
     }
     if (source.platform == Platform::kWooCommerce && of_shopify != SourceSettings()) {
-        throw_failure(ErrorCode::kInvalid,
-                      "--platform-shop, --money, --test-orders and --gift-cards are settings "
-                      "of Shopify: WooCommerce has none of them");
+        throw StoreFailure(
+            invalid("--platform-shop, --money, --test-orders and --gift-cards are settings "
+                    "of Shopify: WooCommerce has none of them"));
     }
     if (!source.domain.empty() && !is_host(source.domain)) {
-        throw_failure(ErrorCode::kInvalid,
-                      "a domain is a host of 253 characters at most, such as shop.example, "
-                      "without blanks and query");
+        throw StoreFailure(
+            invalid("a domain is a host of 253 characters at most, such as shop.example, "
+                    "without blanks and query"));
     }
 }
 
@@ -140,8 +139,7 @@ Result<std::vector<ChangeRow>> Registry::changes() {
     return access_->read([&](const Txn& txn) {
         std::vector<ChangeRow> rows;
         access_->scan_changes(txn, [&rows](ChangeRow row) { rows.push_back(std::move(row)); });
-        std::stable_sort(rows.begin(), rows.end(),
-                         [](const ChangeRow& a, const ChangeRow& b) { return a.at < b.at; });
+        std::ranges::stable_sort(rows, {}, &ChangeRow::at);
         return rows;
     });
 }
@@ -159,17 +157,18 @@ Status Registry::create_account(const AccountId& id, std::optional<RateLimit> li
     }
     return access_->write_own("account create " + id.str(), [&](WriteTxn& txn) {
         if (access_->load_account(txn, id)) {
-            throw_failure(ErrorCode::kConflict, "there is an account \"" + id.str() + "\" already");
+            throw StoreFailure(conflict("there is an account \"" + id.str() + "\" already"));
         }
         const StoreFormat format = access_->format();
         RegisteredAccount row{id, {access_->take_number(txn, kNextAccountKey)}, {}, limit, false,
                               now};
         row.slot = slot_of(row.number);
         if (row.slot.value >= format.max_accounts) {
-            throw_failure(ErrorCode::kLimit,
-                          "the store has all of its " + std::to_string(format.max_accounts) +
-                              " accounts: raise the limit with \"sluice store set --max-accounts "
-                              "N\" and restart nginx");
+            throw StoreFailure(
+                {ErrorCode::kLimit,
+                 "the store has all of its " + std::to_string(format.max_accounts) +
+                     " accounts: raise the limit with \"sluice store set --max-accounts "
+                     "N\" and restart nginx"});
         }
         put(txn, access_->tables().accounts, id.view(), encode_account(row));
         put(txn, access_->tables().account_ids, account_number_key(row.number), id.view());
@@ -197,9 +196,9 @@ Status Registry::create_shop(const ShopId& id, const AccountId& account, Timesta
         "shop create " + id.str() + " of " + account.str(), [&](WriteTxn& txn) {
             const RegisteredAccount owner = access_->known_account(txn, account);
             if (const std::optional<RegisteredShop> taken = access_->load_shop(txn, id)) {
-                throw_failure(ErrorCode::kConflict, "there is a shop \"" + id.str() +
-                                                        "\" already, of account \"" +
-                                                        taken->account_id.str() + "\"");
+                throw StoreFailure(conflict("there is a shop \"" + id.str() +
+                                            "\" already, of account \"" + taken->account_id.str() +
+                                            "\""));
             }
             const RegisteredShop row{
                 id, {access_->take_number(txn, kNextShopKey)}, account, owner.number, false, now};

@@ -142,10 +142,8 @@ std::optional<RegisteredAccount> decode_account(std::string_view id, std::string
     if (!stored.ok() || stored->number() == 0) {
         return std::nullopt;
     }
-    RegisteredAccount row;
-    row.account_id = AccountId(id);
-    row.number = {stored->number()};
-    row.slot = {stored->slot()};
+    RegisteredAccount row{
+        .account_id = AccountId(id), .number = {stored->number()}, .slot = {stored->slot()}};
     if (stored->rate_requests() != 0) {
         row.rate_limit = RateLimit{stored->rate_requests(), stored->rate_window_seconds()};
     }
@@ -194,8 +192,7 @@ std::optional<StoredToken> decode_token(std::string_view id, std::string_view by
     token.row.label = view_of(stored->label());
     token.row.made_by = view_of(stored->made_by());
     token.account_number = {stored->account_number()};
-    std::copy(stored->secret_sha256()->begin(), stored->secret_sha256()->end(),
-              token.secret_sha256.begin());
+    std::ranges::copy(*stored->secret_sha256(), token.secret_sha256.begin());
     token.sealed_secret = view_of(*stored->sealed_secret());
     const auto* const page_key = stored->page_key();
     const bool has_page_key = (token.row.scopes & kCreatorPages) != 0;
@@ -204,7 +201,7 @@ std::optional<StoredToken> decode_token(std::string_view id, std::string_view by
         return std::nullopt;
     }
     if (has_page_key) {
-        std::copy(page_key->begin(), page_key->end(), token.page_key.emplace().begin());
+        std::ranges::copy(*page_key, token.page_key.emplace().begin());
     }
     return token;
 }
@@ -250,14 +247,12 @@ std::optional<UserRow> decode_user(std::string_view name, std::string_view bytes
     if (!known) {
         return std::nullopt;
     }
-    UserRow row;
-    row.name = std::string(name);
-    row.account_id = AccountId(view_of(*stored->account_id()));
-    row.account_number = {stored->account_number()};
-    row.role = static_cast<Role>(stored->role());
-    row.created_at = from_instant(*stored->created_at());
-    row.removed_at = from_instant(stored->removed_at());
-    return row;
+    return UserRow{.name = std::string(name),
+                   .account_id = AccountId(view_of(*stored->account_id())),
+                   .account_number = {stored->account_number()},
+                   .role = static_cast<Role>(stored->role()),
+                   .created_at = from_instant(*stored->created_at()),
+                   .removed_at = from_instant(stored->removed_at())};
 }
 
 std::string limit_text(const std::optional<RateLimit>& limit) {
@@ -302,13 +297,12 @@ std::optional<ChangeRow> decode_change(std::string_view key, std::string_view by
     if (!stored.ok() || key.size() - std::min(slash, key.size()) != 1 + sizeof(std::uint64_t)) {
         return std::nullopt;
     }
-    ChangeRow row;
-    row.store = std::string(key.substr(0, slash));
-    row.number = get_big_endian<std::uint64_t>(key.data() + slash + 1);
-    row.at = from_instant(*stored->at());
-    row.author = {std::string(view_of(*stored->actor())), std::string(view_of(*stored->reason()))};
-    row.change = view_of(*stored->change());
-    return row;
+    return ChangeRow{
+        .store = std::string(key.substr(0, slash)),
+        .number = get_big_endian<std::uint64_t>(key.data() + slash + 1),
+        .at = from_instant(*stored->at()),
+        .author = {std::string(view_of(*stored->actor())), std::string(view_of(*stored->reason()))},
+        .change = std::string(view_of(*stored->change()))};
 }
 
 }  // namespace sluice::store

@@ -21,19 +21,19 @@ namespace sluice::store {
 struct RegisteredAccount {
     AccountId account_id;
     AccountNumber number;
-    AccountSlot slot;
-    std::optional<RateLimit> rate_limit;  ///< Empty means the default.
+    AccountSlot slot{};
+    std::optional<RateLimit> rate_limit{};  ///< Empty means the default.
     bool suspended = false;
-    Timestamp created_at;
+    Timestamp created_at{};
 };
 
 struct RegisteredShop {
     ShopId shop_id;
     ShopNumber number;
     AccountId account_id;
-    AccountNumber account_number;
+    AccountNumber account_number{};
     bool suspended = false;
-    Timestamp created_at;
+    Timestamp created_at{};
     ShopSource source{};
 };
 

@@ -41,8 +41,7 @@ Result<RegistryTables> RegistryTables::open_published(const StorePaths& paths,
                 return tables;
             }
         }
-        throw_failure(ErrorCode::kBusy,
-                      "\"" + options.folder.string() + "\" is replaced all the time");
+        throw StoreFailure(busy("\"" + options.folder.string() + "\" is replaced all the time"));
     });
 }
 
@@ -98,12 +97,12 @@ RegistryTables RegistryTables::of(const StorePaths& paths,
         throw StoreFailure(tables.damaged("format"));
     }
     if (*format != kFormat) {
-        throw_failure(ErrorCode::kUnsupported,
-                      "\"" + paths.registry.string() +
-                          (*format == kFormatOfPreReleases
-                               ? "\" has format 1, which only a pre-release of sluice read: "
-                                 "create a new store with \"sluice init\""
-                               : "\" has another format: use a newer release of sluice"));
+        throw StoreFailure(
+            unsupported("\"" + paths.registry.string() +
+                        (*format == kFormatOfPreReleases
+                             ? "\" has format 1, which only a pre-release of sluice read: "
+                               "create a new store with \"sluice init\""
+                             : "\" has another format: use a newer release of sluice")));
     }
     return tables;
 }
@@ -124,10 +123,9 @@ Result<MasterKey> RegistryTables::key_in_force(const Txn& txn, const MasterKey& 
     if (next && opens(*next)) {
         return *next;
     }
-    return Error{ErrorCode::kCorrupt,
-                 "the master key is not the one of \"" + environment->folder().string() +
-                     "\": a restored store needs its own master.key; if the file was "
-                     "replaced, reload nginx"};
+    return corrupt("the master key is not the one of \"" + environment->folder().string() +
+                   "\": a restored store needs its own master.key; if the file was "
+                   "replaced, reload nginx");
 }
 
 RegistrySize RegistryTables::size(const Txn& txn, std::uint64_t generation) const {

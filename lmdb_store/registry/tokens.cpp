@@ -4,7 +4,6 @@
 #include <sys/file.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
 #include <map>
@@ -46,40 +45,39 @@ Status check_secret(const TokenRequest& request) {
     const bool is_of_pages = (request.scopes & kCreatorPages) != 0;
     const std::size_t min = is_of_pages ? kPageSecretBytesMin : kSecretBytesMin;
     if (secret.size() < min || secret.size() > kSecretBytesMax) {
-        return Error{ErrorCode::kInvalid,
-                     std::string("a secret ") + (is_of_pages ? "of creator_pages " : "") + "has " +
-                         std::to_string(min) + " to " + std::to_string(kSecretBytesMax) + " bytes"};
+        return invalid(std::string("a secret ") + (is_of_pages ? "of creator_pages " : "") +
+                       "has " + std::to_string(min) + " to " + std::to_string(kSecretBytesMax) +
+                       " bytes");
     }
     const bool is_borne = (request.scopes & ~unsigned{kSigningScopes}) != 0;
-    if (is_borne && std::any_of(secret.begin(), secret.end(), is_control)) {
-        return Error{ErrorCode::kInvalid,
-                     "a secret with control characters cannot be sent in an Authorization header, "
-                     "which these scopes need"};
+    if (is_borne && std::ranges::any_of(secret, is_control)) {
+        return invalid(
+            "a secret with control characters cannot be sent in an Authorization header, "
+            "which these scopes need");
     }
     return Status::success();
 }
 
 Status check_request(const TokenRequest& request) {
     if (request.scopes == 0 || (request.scopes & ~unsigned{kAllScopes}) != 0) {
-        return Error{ErrorCode::kInvalid,
-                     "a token needs at least one scope of write_orders, "
-                     "write_products, read_orders, read_ledger, write_clicks, "
-                     "shopify_webhooks, woocommerce_webhooks, creator_pages"};
+        return invalid(
+            "a token needs at least one scope of write_orders, "
+            "write_products, read_orders, read_ledger, write_clicks, "
+            "shopify_webhooks, woocommerce_webhooks, creator_pages");
     }
     if ((request.scopes & kCreatorPages) != 0 && !std::has_single_bit(request.scopes)) {
-        return Error{ErrorCode::kInvalid,
-                     "a token for creators' pages has the scope creator_pages alone, so that it "
-                     "can be revoked alone"};
+        return invalid(
+            "a token for creators' pages has the scope creator_pages alone, so that it "
+            "can be revoked alone");
     }
     const bool signs_webhooks = (request.scopes & kWebhookScopes) != 0;
     if (signs_webhooks && !std::has_single_bit(request.scopes)) {
-        return Error{ErrorCode::kInvalid,
-                     "a token for webhooks has that scope alone, because it signs nothing else"};
+        return invalid("a token for webhooks has that scope alone, because it signs nothing else");
     }
     if (!signs_webhooks && !request.shop_id.empty()) {
-        return Error{ErrorCode::kInvalid,
-                     "only a token for webhooks can be limited to a shop: a shop that signs its "
-                     "own orders belongs to the account"};
+        return invalid(
+            "only a token for webhooks can be limited to a shop: a shop that signs its "
+            "own orders belongs to the account");
     }
     return request.secret ? check_secret(request) : Status::success();
 }
@@ -112,10 +110,10 @@ void check_token_count(const RegistryAccess& access, const WriteTxn& txn,
     for (const auto& [scope, name] : kNamesOf<Scope>) {
         const std::size_t count = count_active(tokens, scope, request.shop_id, now);
         if ((request.scopes & scope) != 0 && count >= kActiveTokensMax) {
-            throw_failure(ErrorCode::kLimit, "account \"" + account.account_id.str() + "\" has " +
-                                                 std::to_string(count) +
-                                                 " active tokens with the scope " +
-                                                 std::string(name) + " already: revoke one first");
+            throw StoreFailure(
+                {ErrorCode::kLimit, "account \"" + account.account_id.str() + "\" has " +
+                                        std::to_string(count) + " active tokens with the scope " +
+                                        std::string(name) + " already: revoke one first"});
         }
     }
     for (const StoredToken& token : tokens) {
@@ -133,8 +131,8 @@ void check_webhook_secret(const RegistryAccess& access, const WriteTxn& txn,
     for (const StoredToken& other : access.open_tokens(txn, account.number)) {
         if (other.row.scopes == token.row.scopes && other.row.shop_id == token.row.shop_id &&
             other.secret_sha256 == token.secret_sha256 && is_active(other.row, now)) {
-            throw_failure(ErrorCode::kConflict,
-                          "token \"" + other.row.token_id.str() + "\" has this secret already");
+            throw StoreFailure(
+                conflict("token \"" + other.row.token_id.str() + "\" has this secret already"));
         }
     }
 }
@@ -145,8 +143,8 @@ void check_shop(const RegistryAccess& access, const Txn& txn, const TokenRequest
     }
     const std::optional<RegisteredShop> shop = access.load_shop(txn, request.shop_id);
     if (!shop || shop->account_id != request.account_id) {
-        throw_failure(ErrorCode::kNotFound, "account \"" + request.account_id.str() +
-                                                "\" has no shop \"" + request.shop_id.str() + "\"");
+        throw StoreFailure(not_found("account \"" + request.account_id.str() + "\" has no shop \"" +
+                                     request.shop_id.str() + "\""));
     }
 }
 
@@ -189,9 +187,9 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
         const bool is_borne = (request.scopes & kWebhookScopes) == 0;
         if ((is_borne && find(txn, access_->tables().bearers, to_view(token.secret_sha256))) ||
             find(txn, access_->tables().tokens, created.token_id.view())) {
-            throw_failure(ErrorCode::kConflict,
-                          "another token has or had this secret: every token "
-                          "needs its own");
+            throw StoreFailure(
+                conflict("another token has or had this secret: every token "
+                         "needs its own"));
         }
         if (!is_borne) {
             check_webhook_secret(*access_, txn, account, token, now);
@@ -214,12 +212,12 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
 Status Registry::revoke_token(const TokenId& id, Timestamp now) {
     return access_->write("token revoke " + id.str(), [&](WriteTxn& txn) {
         if (id.empty() || !find(txn, access_->tables().tokens, id.view())) {
-            throw_failure(ErrorCode::kNotFound, "there is no token \"" + id.str() + "\"");
+            throw StoreFailure(not_found("there is no token \"" + id.str() + "\""));
         }
         StoredToken token = access_->load_token(txn, id.view());
         if (token.row.revoked_at) {
-            throw_failure(ErrorCode::kConflict, "token \"" + id.str() + "\" was revoked at " +
-                                                    token.row.revoked_at->to_string());
+            throw StoreFailure(conflict("token \"" + id.str() + "\" was revoked at " +
+                                        token.row.revoked_at->to_string()));
         }
         token.row.revoked_at = now;
         access_->store_token(txn, token);

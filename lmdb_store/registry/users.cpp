@@ -10,8 +10,7 @@ namespace {
 Result<std::string> checked_name(std::string_view text) {
     const auto name = user_name(text);
     if (!name) {
-        return Error{ErrorCode::kInvalid,
-                     "a user name has 1 to 254 bytes without control characters"};
+        return invalid("a user name has 1 to 254 bytes without control characters");
     }
     return *name;
 }
@@ -48,8 +47,8 @@ Status Registry::add_user(std::string_view text, const AccountId& account, Role 
         const RegisteredAccount owner = access_->known_account(txn, account);
         const auto before = load_user(*access_, txn, *name, account);
         if (before && !before->removed_at && before->role == role) {
-            throw_failure(ErrorCode::kConflict,
-                          "the user has this role in account \"" + account.str() + "\" already");
+            throw StoreFailure(
+                conflict("the user has this role in account \"" + account.str() + "\" already"));
         }
         const bool changes_role = before && !before->removed_at;
         access_->store_user(txn, {*name, account, owner.number, role,
@@ -65,8 +64,7 @@ Status Registry::remove_user(std::string_view text, const AccountId& account, Ti
     return access_->write_own("user remove " + *name + " of " + account.str(), [&](WriteTxn& txn) {
         auto row = load_user(*access_, txn, *name, account);
         if (!row || row->removed_at) {
-            throw_failure(ErrorCode::kNotFound,
-                          "account \"" + account.str() + "\" has no such user");
+            throw StoreFailure(not_found("account \"" + account.str() + "\" has no such user"));
         }
         row->removed_at = now;
         access_->store_user(txn, *row);

@@ -1,7 +1,5 @@
 #include "lmdb_store/rows/keys.hpp"
 
-#include <cstring>
-
 #include "core/protocol/signature.hpp"
 #include "core/values/assert.hpp"
 

@@ -34,8 +34,8 @@ CommandKeys read_keys(int fd, const std::filesystem::path& path) {
     auto keys = CommandKeys::parse({text.data(), static_cast<std::size_t>(got)});
     OPENSSL_cleanse(text.data(), text.size());
     if (!keys) {
-        throw_failure(ErrorCode::kCorrupt,
-                      "\"" + path.string() + "\" holds no command keys (64 hex digits a line)");
+        throw StoreFailure(
+            corrupt("\"" + path.string() + "\" holds no command keys (64 hex digits a line)"));
     }
     return *std::move(keys);
 }

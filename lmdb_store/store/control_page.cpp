@@ -85,7 +85,7 @@ std::optional<Latch> ControlPage::latched(std::uint64_t boot) const noexcept {
 /// nginx's workers may write to the page, and the text reaches logs and terminals.
 std::string ControlPage::latch_text() const {
     const auto& text = words_->latch_text;
-    std::string shown(text.begin(), std::find(text.begin(), text.end(), '\0'));
+    std::string shown(text.begin(), std::ranges::find(text, '\0'));
     std::replace_if(
         shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
     return shown;

@@ -7,11 +7,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <optional>
 #include <string_view>
 #include <utility>
-
-#include "os/files/file_io.hpp"
 
 namespace sluice::store {
 namespace {
@@ -70,8 +67,8 @@ bool read_line(std::string_view line, StoreFormat& format) {
         format.uuid = value;
         return value.size() == 36;
     }
-    const auto known = std::find_if(kNumbers.begin(), kNumbers.end(),
-                                    [&](const auto& number) { return number.first == name; });
+    const auto known =
+        std::ranges::find_if(kNumbers, [&](const auto& number) { return number.first == name; });
     return known == kNumbers.end() || parse_number(value, format.*known->second);
 }
 
@@ -88,10 +85,10 @@ std::optional<StoreFormat> parse_format(std::string_view text) {
         }
         text.remove_prefix(end + 1);
     }
-    const bool complete = !format.uuid.empty() &&
-                          std::all_of(kNumbers.begin(), kNumbers.end(), [&](const auto& number) {
-                              return format.*number.second != 0;
-                          });
+    const bool complete =
+        !format.uuid.empty() && std::ranges::all_of(kNumbers, [&](const auto& number) {
+            return format.*number.second != 0;
+        });
     return complete ? std::optional(format) : std::nullopt;
 }
 
@@ -139,12 +136,11 @@ Result<StoreFormat> read_store_format(const StorePaths& paths) {
         return damaged(paths.format, "not what sluice wrote");
     }
     if (format->min_reader > kStoreFormat) {
-        return Error{ErrorCode::kUnsupported,
-                     "\"" + paths.root.string() + "\" has format " +
-                         std::to_string(format->format) + ", this release reads up to " +
-                         std::to_string(kStoreFormat) +
-                         ": use a newer release of sluice, because a downgrade to this one is no "
-                         "longer possible"};
+        return unsupported("\"" + paths.root.string() + "\" has format " +
+                           std::to_string(format->format) + ", this release reads up to " +
+                           std::to_string(kStoreFormat) +
+                           ": use a newer release of sluice, because a downgrade to this one is no "
+                           "longer possible");
     }
     if (format->format < kStoreFormat) {
         return Error{
@@ -170,10 +166,9 @@ Status write_store_format(const StorePaths& paths, const StoreFormat& format,
 
 Status check_writable_format(const StoreFormat& format) {
     if (format.min_writer > kStoreFormat) {
-        return Error{ErrorCode::kUnsupported,
-                     "the store has format " + std::to_string(format.format) +
-                         ", which this release can read but not write: use a newer release of "
-                         "sluice, because a downgrade to this one is no longer possible"};
+        return unsupported("the store has format " + std::to_string(format.format) +
+                           ", which this release can read but not write: use a newer release of "
+                           "sluice, because a downgrade to this one is no longer possible");
     }
     return Status::success();
 }
@@ -184,13 +179,11 @@ Status set_max_accounts(const StorePaths& paths, std::uint32_t max_accounts) {
         return ok;
     }
     if (max_accounts > kAccountsMaxLimit) {
-        return Error{ErrorCode::kInvalid,
-                     "--max-accounts may be " + std::to_string(kAccountsMaxLimit) + " at most"};
+        return invalid("--max-accounts may be " + std::to_string(kAccountsMaxLimit) + " at most");
     }
     if (max_accounts < format->max_accounts) {
-        return Error{ErrorCode::kInvalid,
-                     "max_accounts is " + std::to_string(format->max_accounts) +
-                         " and can only be raised: accounts keep their places"};
+        return invalid("max_accounts is " + std::to_string(format->max_accounts) +
+                       " and can only be raised: accounts keep their places");
     }
     format->max_accounts = max_accounts;
     return write_store_format(paths, *format);

@@ -49,7 +49,7 @@ void add_temporary(const fs::path& folder, IsName is_name, std::vector<fs::path>
 }
 
 bool is_in_root(std::string_view name) {
-    return std::find(kNamesInRoot.begin(), kNamesInRoot.end(), name) != kNamesInRoot.end();
+    return std::ranges::find(kNamesInRoot, name) != kNamesInRoot.end();
 }
 
 void remove_each(const std::vector<fs::path>& leftovers) {

@@ -25,13 +25,14 @@ inline constexpr const char* kUnfinishedSnapshot = "unfinished";
 /// Returns a lock that keeps this process's temporary files, or no descriptor if the store has no
 /// command key. Waits for `sluice key rotate`.
 [[nodiscard]] Result<Fd> hold_temporary_files(const StorePaths& paths);
-/// Calls replace_file() under that lock.
+/// Calls replace_file() while it holds the lock of hold_temporary_files().
 [[nodiscard]] Status replace_store_file(const StorePaths& paths, const std::filesystem::path& path,
                                         std::string_view bytes, const FileOwner& owner = {});
 
 /// Returns the temporary files and folders that are there, also those of living processes.
 [[nodiscard]] std::vector<std::filesystem::path> temporary_files(const StorePaths& paths);
-/// Removes the leftovers, unless a process works on such a file now: then the next call does.
+/// Removes the temporary files and folders. If a process works on such a file now, removes nothing,
+/// and a later call removes them.
 void remove_leftovers(const StorePaths& paths);
 
 }  // namespace sluice::store

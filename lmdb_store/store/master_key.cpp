@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <memory>
 #include <new>
@@ -125,8 +124,7 @@ Result<MasterKey> MasterKey::read(int fd, const std::filesystem::path& path) {
     const std::optional<Digest256> next = parse_line(rest);
     OPENSSL_cleanse(text.data(), text.size());
     if (!key || (!rest.empty() && !next)) {
-        return Error{ErrorCode::kCorrupt,
-                     "\"" + path.string() + "\" is not a master key (64 hex digits)"};
+        return corrupt("\"" + path.string() + "\" is not a master key (64 hex digits)");
     }
     MasterKey loaded(*key);
     loaded.next_ = next;
@@ -185,7 +183,7 @@ std::string MasterKey::seal(std::string_view secret, std::string_view token_id) 
     std::array<std::uint8_t, kNonceBytes> nonce{};
     fill_random(nonce);
     std::string sealed(kNonceBytes + secret.size() + kTagBytes, '\0');
-    std::copy(nonce.begin(), nonce.end(), bytes_of(sealed));
+    std::ranges::copy(nonce, bytes_of(sealed));
     unsigned char* text = bytes_of(sealed) + kNonceBytes;
     const CipherContext context = new_context();
     EVP_CIPHER_CTX* const gcm = context.get();

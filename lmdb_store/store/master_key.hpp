@@ -33,7 +33,7 @@ public:
     /// Reads a key file. kPermission if group or others may read it, kInvalid if it is no regular
     /// file.
     [[nodiscard]] static Result<MasterKey> load(const std::filesystem::path& path);
-    /// The same, of an open file. `path` is for the message.
+    /// Reads a key file that is open, with the same checks. `path` is for the message.
     [[nodiscard]] static Result<MasterKey> load(int fd, const std::filesystem::path& path);
     /// Reads a key from an open descriptor, for a process that may not open the file, such as an
     /// nginx worker. Does not check the mode, which load() did. `path` is for the message.

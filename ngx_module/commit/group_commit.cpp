@@ -5,8 +5,6 @@
 #include <chrono>
 
 #include "lmdb_store/environment/lock_wait.hpp"
-#include "ngx_module/nginx/event_loop.hpp"
-#include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/store/store_link.hpp"
 #include "os/clock/clock.hpp"
 

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "core/commit/engine.hpp"
-#include "core/status/metrics.hpp"
 #include "lmdb_store/queue/queue.hpp"
 #include "ngx_module/commit/commit_job.hpp"
 #include "ngx_module/commit/lane_commit.hpp"

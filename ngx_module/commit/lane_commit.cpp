@@ -6,8 +6,6 @@
 #include <exception>
 #include <utility>
 
-#include "ngx_module/nginx/event_loop.hpp"
-#include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/store/store_link.hpp"
 #include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
@@ -284,7 +282,7 @@ void LaneCommit::moved() noexcept {
     if (ended != nullptr && !ended->problem.empty() && move_problem_.allow()) {
         ngx_log_error(NGX_LOG_ERR, log_, 0, "sluice: %s", ended->problem.c_str());
     }
-    look_at_room();
+    check_room();
     if (move_wanted_ && ended != nullptr && ended->kind == MoveKind::kLeftByOthers) {
         start_move(MoveKind::kDurable);
         return;
@@ -295,7 +293,7 @@ void LaneCommit::moved() noexcept {
     perform(actions);
 }
 
-void LaneCommit::look_at_room() noexcept {
+void LaneCommit::check_room() noexcept {
     if (lane_ == nullptr) {
         return;
     }
@@ -307,7 +305,7 @@ void LaneCommit::look_at_room() noexcept {
 // -- The event loop -------------------------------------------------------------------------------
 
 void LaneCommit::on_turn_end() noexcept {
-    look_at_room();
+    check_room();
     LaneEngine::Actions actions;
     engine_.iteration_ended({loop_ms(), monotonic_ns()}, actions);
     perform(actions);
@@ -322,7 +320,7 @@ void LaneCommit::on_overdue() noexcept {
 }
 
 void LaneCommit::on_move_due() noexcept {
-    look_at_room();
+    check_room();
     LaneEngine::Actions actions;
     engine_.move_due(loop_ms(), actions);
     perform(actions);

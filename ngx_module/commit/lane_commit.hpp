@@ -87,7 +87,7 @@ private:
     void written(Slot& slot) noexcept;
     void write_failed(const Slot& slot) noexcept;
     void answer(std::size_t number) noexcept;
-    void look_at_room() noexcept;
+    void check_room() noexcept;
 
     ngx_thread_pool_t* write_pool_;
     ngx_log_t* log_;

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdarg>
-#include <optional>
 #include <string_view>
 #include <utility>
 
-#include "ngx_module/conf/conf.hpp"
 #include "ngx_module/conf/link_directives.hpp"
-#include "ngx_module/nginx/ngx_api.hpp"
 
 namespace sluice::ngx {
 namespace {
@@ -202,7 +198,7 @@ char* set_failure_limit(ngx_conf_t* cf, ngx_command_t*, void* main) noexcept {
 /// Returns true for a prefix such as X-SVC-, which begins the names of headers and of the anonymous
 /// id's field.
 bool is_header_prefix(std::string_view prefix) noexcept {
-    const bool alphabet = std::all_of(prefix.begin(), prefix.end(), [](char c) {
+    const bool alphabet = std::ranges::all_of(prefix, [](char c) {
         return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
                c == '-';
     });

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "lmdb_store/store/format.hpp"
 #include "ngx_module/conf/conf.hpp"

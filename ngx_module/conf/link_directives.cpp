@@ -18,7 +18,7 @@ constexpr ngx_int_t kFlushMsMin = 10, kFlushMsMax = 5000, kFlushMs = 200;
 
 bool is_domain(std::string_view name) noexcept {
     return !name.empty() && name.size() < 254 && name.front() != '.' && name.front() != '-' &&
-           std::all_of(name.begin(), name.end(), [](char c) {
+           std::ranges::all_of(name, [](char c) {
                return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                       c == '-' || c == '.';
            });
@@ -77,8 +77,8 @@ bool is_origin(std::string_view text) noexcept {
     const bool has_usual_port =
         text.starts_with("https://") ? text.ends_with(":443") : text.ends_with(":80");
     return url.ok() && url->base.size() == text.size() && !has_usual_port &&
-           std::count(text.begin(), text.end(), '/') == 2 &&
-           std::none_of(text.begin(), text.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+           std::ranges::count(text, '/') == 2 &&
+           std::ranges::none_of(text, [](char c) { return c >= 'A' && c <= 'Z'; });
 }
 
 bool is_prefix_location(const ngx_http_core_loc_conf_t& core) noexcept {

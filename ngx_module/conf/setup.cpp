@@ -38,7 +38,8 @@ ngx_str_t copy_to_pool(ngx_pool_t* pool, std::string_view text) {
     return copy;
 }
 
-/// Replaces nginx's own cleanup of files, which would keep the log of the old cycle.
+/// Closes the descriptor of the master key when its pool ends. nginx's own cleanup of a file would
+/// write to the log of a cycle that has ended by then.
 void close_key(void* fd) noexcept {
     ::close(*static_cast<int*>(fd));
 }
@@ -52,8 +53,7 @@ bool keep_key_open(ngx_conf_t* cf, MainConf& conf) {
     conf.key_fd = open_retrying(reinterpret_cast<const char*>(conf.key_path.data), O_RDONLY);
     if (conf.key_fd < 0) {
         const Error error = system_error(errno, "open", to_view(conf.key_path));
-        log_at(cf->log, NGX_LOG_EMERG, conf.key_line, "the store's master key: " + error.message);
-        return false;
+        return refuse_at(cf->log, conf.key_line, "the store's master key: " + error.message);
     }
     *static_cast<int*>(cleanup->data) = conf.key_fd;
     cleanup->handler = close_key;
@@ -79,9 +79,9 @@ bool load_key(ngx_conf_t* cf, MainConf& conf) {
     const store::StorePaths paths(to_view(conf.store_path));
     const Result<store::StoreFormat> format = store::read_store_format(paths);
     if (!format) {
-        log_at(cf->log, NGX_LOG_EMERG, conf.store_line,
-               "sluice_store: " + format_problem(format.error(), paths, core_conf(cf->cycle)));
-        return false;
+        return refuse_at(
+            cf->log, conf.store_line,
+            "sluice_store: " + format_problem(format.error(), paths, core_conf(cf->cycle)));
     }
     if (conf.key_path.data == nullptr) {
         conf.key_path = copy_to_pool(cf->pool, paths.master_key.string());
@@ -89,9 +89,7 @@ bool load_key(ngx_conf_t* cf, MainConf& conf) {
     }
     const Result<store::MasterKey> key = store::MasterKey::load(to_view(conf.key_path));
     if (!key) {
-        log_at(cf->log, NGX_LOG_EMERG, conf.key_line,
-               "the store's master key: " + key.error().message);
-        return false;
+        return refuse_at(cf->log, conf.key_line, "the store's master key: " + key.error().message);
     }
     prepare_json();                      // now, because a worker may lack the memory
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);  // no core dump, because the master has read the key
@@ -167,7 +165,7 @@ void merge_values(ngx_conf_t* cf, const LocConf& parent, LocConf& conf) {
     ngx_conf_merge_value(conf.dry_run, parent.dry_run, 0);
 }
 
-/// Likewise.
+/// Completes the settings of links of a location by those of its parent.
 void inherit_link(const Handlers& handlers, ngx_http_core_loc_conf_t& core, const LocConf& parent,
                   LocConf& conf) noexcept {
     conf.link = parent.link;

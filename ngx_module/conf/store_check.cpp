@@ -146,9 +146,9 @@ private:
         struct stat info {};
         const bool is_known = ::stat(root_.c_str(), &info) == 0;
         const bool has_group = is_known && (info.st_mode & S_IXGRP) != 0 && info.st_gid != 0;
-        const bool is_member = info.st_gid == identity_.gid ||
-                               std::find(identity_.groups.begin(), identity_.groups.end(),
-                                         info.st_gid) != identity_.groups.end();
+        const bool is_member =
+            info.st_gid == identity_.gid ||
+            std::ranges::find(identity_.groups, info.st_gid) != identity_.groups.end();
         if (has_group && !is_member) {
             return "add it to the group of the store: `usermod -aG " + group_name(info.st_gid) +
                    " " + identity_.user + "`";

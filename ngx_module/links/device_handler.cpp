@@ -2,7 +2,6 @@
 // cookie of a link carries. It sets no cookie.
 #include "ngx_module/links/device_handler.hpp"
 
-#include <string>
 #include <string_view>
 
 #include "core/links/redirect.hpp"

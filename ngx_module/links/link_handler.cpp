@@ -6,7 +6,6 @@
 
 #include <array>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -200,8 +199,7 @@ ngx_int_t answer_link(LinkRequest& request, const LinkHead& head, const LinkTarg
     ngx_http_request_t* r = request.r;
     const LocConf& conf = *loc_conf(r);
     const std::string& device_name = conf.scan->names.anon_field;
-    RedirectParts parts;
-    parts.device_name = device_name;
+    RedirectParts parts{.device_name = device_name};
     if (link.is_deep) {
         parts.rest = target.rest;
         parts.query = target.query;

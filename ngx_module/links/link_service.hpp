@@ -1,7 +1,6 @@
 // Link service: what the handler of links uses in one process.
 #pragma once
 
-#include "core/status/metrics.hpp"
 #include "ngx_module/links/click_buffer.hpp"
 #include "ngx_module/links/link_table.hpp"
 

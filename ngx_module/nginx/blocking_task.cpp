@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <system_error>
-#include <utility>
 
 #include "lmdb_store/environment/lock_wait.hpp"
 

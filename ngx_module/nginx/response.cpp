@@ -2,8 +2,6 @@
 
 #include <charconv>
 
-#include "ngx_module/nginx/ngx_api.hpp"
-
 namespace sluice::ngx {
 
 bool add_header(ngx_http_request_t* r, std::string_view name, std::string_view value) noexcept {

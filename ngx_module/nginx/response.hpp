@@ -12,7 +12,7 @@ namespace sluice::ngx {
 [[nodiscard]] bool add_header(ngx_http_request_t* r, std::string_view name,
                               std::string_view value) noexcept;
 
-/// As above, with a number, which is copied.
+/// Adds a header with a number, which is copied. Returns false without memory.
 [[nodiscard]] bool add_header(ngx_http_request_t* r, std::string_view name,
                               std::int64_t number) noexcept;
 

@@ -4,8 +4,6 @@
 #include <new>
 #include <utility>
 
-#include "ngx_module/nginx/event_loop.hpp"
-#include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/store/store_link.hpp"
 #include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"

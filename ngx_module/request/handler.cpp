@@ -2,7 +2,6 @@
 
 #include <new>
 
-#include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/request/stages.hpp"
 
 namespace sluice::ngx {

@@ -135,7 +135,7 @@ HeaderValue* field_of(std::string_view name, const ScanNames& scan, RequestHead&
     }
 }
 
-/// Likewise, of a platform's webhooks.
+/// Returns the field of `head` for a header of a platform's webhooks, or nullptr.
 HeaderValue* webhook_field_of(std::string_view name, Platform platform,
                               RequestHead& head) noexcept {
     struct Field {

@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "lmdb_store/environment/store_failure.hpp"
-#include "ngx_module/nginx/event_loop.hpp"
-#include "ngx_module/nginx/ngx_api.hpp"
 
 namespace sluice::ngx {
 namespace {

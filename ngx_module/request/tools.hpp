@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "core/intake/intake.hpp"
-#include "core/status/metrics.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "lmdb_store/store/format.hpp"

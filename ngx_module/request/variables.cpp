@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,24 +20,6 @@
 
 namespace sluice::ngx {
 namespace {
-
-enum Variable : uintptr_t {
-    kAccount,
-    kShop,
-    kTopic,
-    kResult,
-    kReason,
-    kSeq,
-    kReceipt,
-    kCommitTime,
-    kRecords,
-    kLimitRemaining,
-    kTrace,
-    kToken,
-    kSource,
-    kSourceTopic,
-    kSourceDelivery,
-};
 
 using Text = std::optional<std::string_view>;
 
@@ -65,7 +48,7 @@ Text seconds(ngx_pool_t* pool, ngx_msec_t ms) noexcept {
 
 /// Returns the account only if the signature (catalog: the token) was right, so that no sender
 /// appears in the log under the name of another account.
-Text account(const IngestRequest& request) noexcept {
+Text account(IngestRequest& request) noexcept {
     const ShopView* shop = request.sender.shop.get();
     const bool borne =
         request.sender.bearer != nullptr && outcome_of(request) != Outcome::kUnauthorized;
@@ -115,8 +98,8 @@ Text topic(const RequestHead& head) noexcept {
 }
 
 /// Returns the id of the token that proved the sender. Ids are no secrets.
-Text token(const IngestRequest& request, ngx_pool_t* pool) {
-    return request.token != 0 ? copy(pool, token_id_of(request.token)) : std::nullopt;
+Text token(IngestRequest& request) {
+    return request.token != 0 ? copy(request.r->pool, token_id_of(request.token)) : std::nullopt;
 }
 
 Text trace(const RequestHead& head, ngx_pool_t* pool) {
@@ -124,7 +107,7 @@ Text trace(const RequestHead& head, ngx_pool_t* pool) {
     return parent ? copy(pool, to_traceparent(*parent)) : std::nullopt;
 }
 
-Text result(const IngestRequest& request) noexcept {
+Text result(IngestRequest& request) noexcept {
     const std::optional<Outcome> outcome = outcome_of(request);
     return outcome ? Text(to_string(*outcome)) : std::nullopt;
 }
@@ -183,14 +166,22 @@ Text reason(IngestRequest& request) {
     return request.diagnosis.empty() ? to_string(request.answer->reason) : request.diagnosis;
 }
 
+bool is_stored(const IngestRequest& request) noexcept {
+    return request.job.item.outcome == store::AppendOutcome::kStored ||
+           request.job.item.outcome == store::AppendOutcome::kReplayed;
+}
+
 /// Returns the node and the record's place or else its number; `sluice queue find` accepts both. A
 /// place fits into the string object, so that only the pool allocates.
-Text receipt(const IngestRequest& request, ngx_pool_t* pool) {
+Text receipt(IngestRequest& request) {
+    if (!is_stored(request)) {
+        return std::nullopt;
+    }
     const std::string place = request.job.receipt ? to_string(*request.job.receipt)
                                                   : std::to_string(request.job.item.seq.value);
     const std::string& tag = request.tools.store.node_tag();
     const std::size_t bytes = tag.size() + 1 + place.size();
-    auto* text = static_cast<char*>(ngx_pnalloc(pool, bytes));
+    auto* text = static_cast<char*>(ngx_pnalloc(request.r->pool, bytes));
     if (text == nullptr) {
         return std::nullopt;
     }
@@ -200,49 +191,11 @@ Text receipt(const IngestRequest& request, ngx_pool_t* pool) {
     return std::string_view(text, bytes);
 }
 
-Text value_of(IngestRequest& request, uintptr_t variable) {
-    ngx_pool_t* pool = request.r->pool;
-    const bool stored = request.job.item.outcome == store::AppendOutcome::kStored ||
-                        request.job.item.outcome == store::AppendOutcome::kReplayed;
-    switch (variable) {
-        case kAccount:
-            return account(request);
-        case kShop:
-            return shop(named_shop(request), request.sender.shop != nullptr, pool);
-        case kTopic:
-            return topic(request.head);
-        case kResult:
-            return result(request);
-        case kReason:
-            return reason(request);
-        case kSeq:
-            // A record in a lane has no number yet; it has a receipt.
-            return stored && request.job.item.seq.value != 0
-                       ? number(pool, request.job.item.seq.value)
-                       : std::nullopt;
-        case kReceipt:
-            return stored ? receipt(request, pool) : std::nullopt;
-        case kCommitTime:
-            return request.committed ? seconds(pool, request.job.commit_ms) : std::nullopt;
-        case kRecords:
-            return request.records_count > 0 ? number(pool, request.records_count) : std::nullopt;
-        case kLimitRemaining:
-            return request.rate ? number(pool, request.rate->remaining) : std::nullopt;
-        case kTrace:
-            return trace(request.head, pool);
-        case kToken:
-            return token(request, pool);
-        case kSource:
-            return request.platform() != Platform::kNone ? Text(to_string(request.platform()))
-                                                         : std::nullopt;
-        case kSourceTopic:
-            return request.platform() != Platform::kNone ? platform_text(request.head.topic)
-                                                         : std::nullopt;
-        case kSourceDelivery:
-            return platform_text(request.head.delivery);
-        default:
-            return std::nullopt;
-    }
+/// Returns the number of a stored record. In a lane it has none yet, and has a receipt.
+Text seq(IngestRequest& request) noexcept {
+    return is_stored(request) && request.job.item.seq.value != 0
+               ? number(request.r->pool, request.job.item.seq.value)
+               : std::nullopt;
 }
 
 bool is_known_shop(const ngx_http_request_t* r, std::string_view name) {
@@ -255,48 +208,89 @@ bool is_known_shop(const ngx_http_request_t* r, std::string_view name) {
     }
 }
 
-/// Returns true for variables of the request's head, which need no handler.
-bool is_head(uintptr_t variable) noexcept {
-    return variable == kShop || variable == kTopic || variable == kTrace;
-}
+/// A variable, and the value that it takes from a request.
+struct Definition {
+    std::string_view name;
+    Text (*of)(IngestRequest& request);
+    /// The value of the request's head, which needs no handler; null for other variables.
+    Text (*of_head)(ngx_http_request_t* r, const RequestHead& head) = nullptr;
+    /// It is of the outcome, which a log with subrequests (log_subrequest) shows once for an event.
+    bool is_outcome = false;
+};
+
+// nginx passes get_variable() the place of a definition.
+constexpr Definition kDefinitions[] = {
+    {"sluice_account", account},
+    {"sluice_shop",
+     [](IngestRequest& request) {
+         return shop(named_shop(request), request.sender.shop != nullptr, request.r->pool);
+     },
+     [](ngx_http_request_t* r, const RequestHead& head) {
+         return shop(head.shop.value, is_known_shop(r, head.shop.value), r->pool);
+     }},
+    {"sluice_topic", [](IngestRequest& request) { return topic(request.head); },
+     [](ngx_http_request_t* /*r*/, const RequestHead& head) { return topic(head); }},
+    {"sluice_result", result, nullptr, true},
+    {"sluice_reason", reason, nullptr, true},
+    {"sluice_seq", seq, nullptr, true},
+    {"sluice_receipt", receipt, nullptr, true},
+    {"sluice_commit_time",
+     [](IngestRequest& request) {
+         return request.committed ? seconds(request.r->pool, request.job.commit_ms) : std::nullopt;
+     },
+     nullptr, true},
+    {"sluice_records",
+     [](IngestRequest& request) {
+         return request.records_count > 0 ? number(request.r->pool, request.records_count)
+                                          : std::nullopt;
+     },
+     nullptr, true},
+    {"sluice_limit_remaining",
+     [](IngestRequest& request) {
+         return request.rate ? number(request.r->pool, request.rate->remaining) : std::nullopt;
+     }},
+    {"sluice_trace", [](IngestRequest& request) { return trace(request.head, request.r->pool); },
+     [](ngx_http_request_t* r, const RequestHead& head) { return trace(head, r->pool); }},
+    {"sluice_token", token},
+    {"sluice_source",
+     [](IngestRequest& request) {
+         return request.platform() != Platform::kNone ? Text(to_string(request.platform()))
+                                                      : std::nullopt;
+     }},
+    {"sluice_source_topic",
+     [](IngestRequest& request) {
+         return request.platform() != Platform::kNone ? platform_text(request.head.topic)
+                                                      : std::nullopt;
+     }},
+    {"sluice_source_delivery",
+     [](IngestRequest& request) { return platform_text(request.head.delivery); }},
+};
 
 /// Reads the value from the head before the handler runs, as for the key of a limit_req_zone.
-Text without_request(ngx_http_request_t* r, uintptr_t variable) {
-    if (loc_conf(r)->ingest == kIngestNone || !is_head(variable)) {
+Text without_request(ngx_http_request_t* r, const Definition& variable) {
+    if (loc_conf(r)->ingest == kIngestNone || variable.of_head == nullptr) {
         return std::nullopt;
     }
     RequestHead head;
     scan_headers(r, *loc_conf(r)->scan, head);
-    if (variable == kTopic) {
-        return topic(head);
-    }
-    if (variable == kTrace) {
-        return trace(head, r->pool);
-    }
-    return shop(head.shop.value, is_known_shop(r, head.shop.value), r->pool);
+    return variable.of_head(r, head);
 }
 
-/// Returns true for variables of the outcome, which a log with subrequests (log_subrequest) shows
-/// once for each event.
-bool is_result(uintptr_t variable) noexcept {
-    return variable == kResult || variable == kReason || variable == kSeq || variable == kReceipt ||
-           variable == kCommitTime || variable == kRecords;
-}
-
-Text text_of(ngx_http_request_t* r, uintptr_t variable) {
-    if (r != r->main && is_result(variable)) {
+Text text_of(ngx_http_request_t* r, const Definition& variable) {
+    if (r != r->main && variable.is_outcome) {
         return std::nullopt;
     }
     IngestRequest* request = RequestPool::find(r->main);
-    return request == nullptr || (request->refused_before && is_head(variable))
+    return request == nullptr || (request->refused_before && variable.of_head != nullptr)
                ? without_request(r, variable)
-               : value_of(*request, variable);
+               : variable.of(*request);
 }
 
 extern "C" {
 static ngx_int_t get_variable(ngx_http_request_t* r, ngx_http_variable_value_t* value,
                               uintptr_t data) noexcept {
-    const Text text = guarded(r->connection->log, Text(), [&] { return text_of(r, data); });
+    const Text text =
+        guarded(r->connection->log, Text(), [&] { return text_of(r, kDefinitions[data]); });
     value->not_found = text ? 0 : 1;
     if (text) {
         value->valid = 1;
@@ -308,41 +302,18 @@ static ngx_int_t get_variable(ngx_http_request_t* r, ngx_http_variable_value_t* 
 }
 }
 
-struct Definition {
-    std::string_view name;
-    Variable variable;
-};
-
-constexpr Definition kDefinitions[] = {
-    {"sluice_account", kAccount},
-    {"sluice_shop", kShop},
-    {"sluice_topic", kTopic},
-    {"sluice_result", kResult},
-    {"sluice_reason", kReason},
-    {"sluice_seq", kSeq},
-    {"sluice_receipt", kReceipt},
-    {"sluice_commit_time", kCommitTime},
-    {"sluice_records", kRecords},
-    {"sluice_limit_remaining", kLimitRemaining},
-    {"sluice_trace", kTrace},
-    {"sluice_token", kToken},
-    {"sluice_source", kSource},
-    {"sluice_source_topic", kSourceTopic},
-    {"sluice_source_delivery", kSourceDelivery},
-};
-
 }  // namespace
 
 ngx_int_t add_variables(ngx_conf_t* cf) noexcept {
-    for (const Definition& definition : kDefinitions) {
-        ngx_str_t name = to_ngx(definition.name);
+    for (std::size_t i = 0; i < std::size(kDefinitions); ++i) {
+        ngx_str_t name = to_ngx(kDefinitions[i].name);
         // The values change while a request is served, so nginx must not cache them.
         ngx_http_variable_t* variable = ngx_http_add_variable(cf, &name, NGX_HTTP_VAR_NOCACHEABLE);
         if (variable == nullptr) {
             return NGX_ERROR;
         }
         variable->get_handler = get_variable;
-        variable->data = definition.variable;
+        variable->data = i;
     }
     return NGX_OK;
 }

@@ -6,8 +6,6 @@
 
 #include "core/intake/rate_window.hpp"
 #include "core/protocol/record.hpp"
-#include "ngx_module/nginx/event_loop.hpp"
-#include "ngx_module/nginx/ngx_api.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::ngx {
@@ -27,7 +25,7 @@ std::optional<std::uint64_t> received_ms(store::Queue& queue, SequenceNumber fir
     return record ? std::optional(to_ms(record->meta.received_at)) : std::nullopt;
 }
 
-void look_at_disk(const store::StorePaths& paths, QueueFigures& figures) noexcept {
+void examine_disk(const store::StorePaths& paths, QueueFigures& figures) noexcept {
     struct statvfs disk {};
     if (statvfs(paths.root.c_str(), &disk) == 0) {
         figures.disk_free = static_cast<std::uint64_t>(disk.f_bavail) * disk.f_frsize;
@@ -85,13 +83,13 @@ void StatusSampler::run(ngx_log_t* log) noexcept {
     guarded(log, [&] {
         sample_.figures.reset();
         if (sample_.queue != nullptr) {
-            sample_.figures = look_at(*sample_.queue);
+            sample_.figures = examine(*sample_.queue);
         }
         sample_.accounts = busiest_accounts();
     });
 }
 
-std::optional<QueueFigures> StatusSampler::look_at(store::Queue& queue) const {
+std::optional<QueueFigures> StatusSampler::examine(store::Queue& queue) const {
     auto fill = queue.fill_with_lanes();
     if (!fill) {
         fill = queue.fill();  // a lane that cannot be read hides no other figures
@@ -125,7 +123,7 @@ std::optional<QueueFigures> StatusSampler::look_at(store::Queue& queue) const {
             figures.oldest_ms = received_ms(queue, SequenceNumber{next});
         }
     }
-    look_at_disk(paths_, figures);
+    examine_disk(paths_, figures);
     figures.sampled_ms = to_ms(now());
     return figures;
 }

@@ -53,7 +53,7 @@ private:
     void on_timer() noexcept;
     void run(ngx_log_t* log) noexcept;
     void begin() noexcept;
-    [[nodiscard]] std::optional<QueueFigures> look_at(store::Queue& queue) const;
+    [[nodiscard]] std::optional<QueueFigures> examine(store::Queue& queue) const;
     [[nodiscard]] SampledAccounts busiest_accounts() const noexcept;
     void taken() noexcept;
     void name_account(AccountUse& use) const;

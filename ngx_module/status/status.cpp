@@ -15,7 +15,6 @@
 #include "lmdb_store/store/control_page.hpp"
 #include "ngx_module/build_id.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
-#include "ngx_module/nginx/ngx_api.hpp"
 #include "ngx_module/nginx/response.hpp"
 #include "ngx_module/status/status_page.hpp"
 
@@ -55,12 +54,11 @@ std::string_view name_at(const std::array<std::string_view, N>& names, std::uint
 
 /// Reads what the worker published, from memory that is mapped already.
 WorkerFigures worker_figures(const store::ControlWords& words) {
-    WorkerFigures figures;
-    figures.state = name_at(kWorkerStates, read(words.worker_state));
-    figures.heartbeat_ms = read(words.heartbeat_ms);
-    figures.started_ms = read(words.worker_started_ms);
-    figures.pid = read(words.worker_pid);
-    figures.version = read(words.worker_version);
+    WorkerFigures figures{.state = name_at(kWorkerStates, read(words.worker_state)),
+                          .heartbeat_ms = read(words.heartbeat_ms),
+                          .started_ms = read(words.worker_started_ms),
+                          .pid = read(words.worker_pid),
+                          .version = read(words.worker_version)};
     if (const std::uint64_t error = read(words.worker_error); error != 0) {
         figures.error = name_at(kErrorNames, error - 1);
     }

@@ -5,9 +5,6 @@
 
 #include "lmdb_store/environment/store_failure.hpp"
 #include "lmdb_store/queue/lock_holders.hpp"
-#include "lmdb_store/queue/queue.hpp"
-#include "ngx_module/nginx/event_loop.hpp"
-#include "ngx_module/nginx/ngx_api.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::ngx {

@@ -110,8 +110,7 @@ Result<std::string> read_opened(const Fd& fd, const std::filesystem::path& path,
         return system_error(errno, "read", path);
     }
     if (!S_ISREG(info.st_mode) || static_cast<std::uint64_t>(info.st_size) > bytes_max) {
-        return Error{ErrorCode::kInvalid,
-                     "\"" + path.string() + "\" is not a plain file of the expected size"};
+        return invalid("\"" + path.string() + "\" is not a plain file of the expected size");
     }
     return read_some(fd, path, 0, static_cast<std::size_t>(info.st_size));
 }

@@ -47,7 +47,7 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path, std::size
         return system_error(errno, "inspect", path);
     }
     if (static_cast<std::size_t>(info.st_size) < bytes) {
-        return Error{ErrorCode::kInvalid, "\"" + path.string() + "\" is too short"};
+        return invalid("\"" + path.string() + "\" is too short");
     }
     void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
     if (data == MAP_FAILED) {

@@ -79,7 +79,7 @@ private:
             return system_error(static_cast<int>(-got), "read", "a temporary file");
         }
         if (static_cast<std::size_t>(got) != wanted || held + wanted < bytes) {
-            return Error{ErrorCode::kCorrupt, "a temporary file is shorter than what was written"};
+            return corrupt("a temporary file is shorter than what was written");
         }
         at_ += wanted;
         return {};
@@ -113,7 +113,7 @@ Status RecordSorter::add(std::string_view key, std::string_view value) {
 
 void RecordSorter::sort() {
     if (!sorted_) {
-        std::sort(records_.begin(), records_.end(), [this](std::size_t a, std::size_t b) {
+        std::ranges::sort(records_, [this](std::size_t a, std::size_t b) {
             return key_at(bytes_.data() + a) < key_at(bytes_.data() + b);
         });
         sorted_ = true;

@@ -131,8 +131,7 @@ std::optional<MixedLibrary> judge(const char* library, const std::vector<Call>& 
     if (handle == nullptr) {
         return std::nullopt;
     }
-    MixedLibrary mixed;
-    mixed.library = library;
+    MixedLibrary mixed{.library = library};
     for (const Call& call : calls) {
         const void* const here = ::dlsym(handle, call.name);
         const bool is_own = here == call.address;

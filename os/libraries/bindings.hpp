@@ -14,9 +14,9 @@ namespace sluice {
 
 /// Two objects that each have functions of one library.
 struct MixedLibrary {
-    std::string library;                   ///< libcrypto.so.3
-    std::string own_function, own_object;  ///< A function, and the library that it comes from.
-    std::string foreign_function, foreign_object;
+    std::string library;                       ///< libcrypto.so.3
+    std::string own_function{}, own_object{};  ///< A function, and the library that it comes from.
+    std::string foreign_function{}, foreign_object{};
 };
 
 /// Returns the first library whose functions this object (the program, or the module that contains

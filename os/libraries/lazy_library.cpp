@@ -15,9 +15,8 @@ Status LazyLibrary::load() const {
     void* const handle = ::dlopen(file_, RTLD_LAZY | RTLD_LOCAL);
     if (handle == nullptr) {
         const char* const why = ::dlerror();
-        return Error{ErrorCode::kNotFound, std::string(why != nullptr ? why : file_) +
-                                               ": install it (Debian: apt-get install " + package_ +
-                                               ")"};
+        return not_found(std::string(why != nullptr ? why : file_) +
+                         ": install it (Debian: apt-get install " + package_ + ")");
     }
     handle_.store(handle, std::memory_order_release);
     return Status::success();

@@ -51,7 +51,7 @@ public:
 
 private:
     [[nodiscard]] std::unique_ptr<Connection> ask(const Server& address, const std::string& wanted);
-    void look_at(Connection& made) const;
+    void check_suits(Connection& made) const;
 
     const Servers& servers_;
     const Waiting& waiting_;
@@ -99,7 +99,7 @@ std::unique_ptr<Connection> Search::ask(const Server& address, const std::string
     try {
         made->connect(servers_.patience);
         if (suits_) {
-            look_at(*made);
+            check_suits(*made);
         }
     } catch (const LedgerFailure& failure) {
         Error error = failure.error();
@@ -115,7 +115,7 @@ std::unique_ptr<Connection> Search::ask(const Server& address, const std::string
 
 /// Applies one time limit to connecting and to the check, because a pooler accepts connections for
 /// a server that does not answer.
-void Search::look_at(Connection& made) const {
+void Search::check_suits(Connection& made) const {
     if (!made.within(servers_.patience, [&] { suits_(made, servers_.patience); })) {
         throw silent(servers_.patience);
     }
@@ -163,7 +163,7 @@ void Connection::connect(std::chrono::seconds patience) {
             throw silent(patience);
         }
         if (!moved && waiting_ && !waiting_(waited)) {
-            throw LedgerFailure({ErrorCode::kBusy, "connecting to PostgreSQL was interrupted"});
+            throw LedgerFailure(busy("connecting to PostgreSQL was interrupted"));
         }
         if (moved) {
             status = PQconnectPoll(conn_);

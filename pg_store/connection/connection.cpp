@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "os/clock/clock.hpp"
 #include "pg_store/connection/error.hpp"
 #include "pg_store/connection/libpq.hpp"
 #include "pg_store/connection/packed.hpp"
@@ -322,7 +321,7 @@ void Connection::wait(bool for_writing) {
         std::chrono::duration_cast<std::chrono::milliseconds>(steady_now() - wait_began_);
     if (waiting_ && !waiting_(waited)) {
         given_up_ = true;
-        throw LedgerFailure({ErrorCode::kBusy, "waiting for PostgreSQL was interrupted"});
+        throw LedgerFailure(busy("waiting for PostgreSQL was interrupted"));
     }
 }
 

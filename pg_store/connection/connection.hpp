@@ -34,8 +34,8 @@ namespace sluice::pg {
 /// Called during a wait for an answer, with its duration so far. Returns false to give up.
 using Waiting = std::function<bool(std::chrono::milliseconds)>;
 
-/// A statement with its text, which must outlive the connection: they are constants. It is prepared
-/// once in each session, under its address.
+/// A statement, which each session prepares once, under the address of its text. The text must
+/// outlive the connection, so it is a constant or is kept for ever.
 struct Statement {
     const char* sql;
 };
@@ -47,6 +47,17 @@ public:
     [[nodiscard]] int count() const noexcept;
     [[nodiscard]] bool empty() const noexcept { return count() == 0; }
     [[nodiscard]] RowReader row(int at) const noexcept { return {result_.get(), at}; }
+    /// A place among the rows, for a loop over them.
+    struct Place {
+        const Rows* rows;
+        int at;
+        RowReader operator*() const noexcept { return rows->row(at); }
+        Place& operator++() noexcept { return ++at, *this; }
+        friend bool operator==(const Place&, const Place&) = default;
+    };
+    [[nodiscard]] Place begin() const noexcept { return {this, 0}; }
+    [[nodiscard]] Place end() const noexcept { return {this, count()}; }
+    [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(count()); }
     /// Rows that a writing statement changed.
     [[nodiscard]] std::uint64_t affected() const noexcept;
     [[nodiscard]] std::string_view tag() const noexcept;

@@ -54,7 +54,7 @@ void Connection::copy_in(const std::string& sql, std::string_view rows) {
             throw;
         }
         inserts_ = true;
-        throw LedgerFailure({ErrorCode::kBusy, failure.error().message});
+        throw LedgerFailure(busy(failure.error().message));
     }
 }
 

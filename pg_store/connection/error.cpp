@@ -53,7 +53,7 @@ std::size_t find_state(std::string_view line) {
          at = line.find(kBefore, at + 1)) {
         const std::string_view state = line.substr(at + kBefore.size(), kStateBytes);
         const bool ends = line.substr(at + kBefore.size() + state.size()).starts_with(": ");
-        if (ends && std::all_of(state.begin(), state.end(), [](unsigned char c) {
+        if (ends && std::ranges::all_of(state, [](unsigned char c) {
                 return std::isdigit(c) != 0 || std::isupper(c) != 0;
             })) {
             return at + kBefore.size();
@@ -87,7 +87,7 @@ std::string one_line(const char* text) {
     for (std::size_t at = line.find('\n'); at != std::string::npos; at = line.find('\n')) {
         line.replace(at, 1, "; ");
     }
-    std::replace(line.begin(), line.end(), '\t', ' ');
+    std::ranges::replace(line, '\t', ' ');
     return line;
 }
 

@@ -51,7 +51,7 @@ std::unique_ptr<Connection> open_best(const Url& url) {
     }
 }
 
-void look_at_replication(Connection& session, Examined& found) {
+void examine_replication(Connection& session, Examined& found) {
     const Rows rows = session.query_text(
         "SELECT pg_is_in_recovery(), current_setting('synchronous_standby_names'), count(*), "
         "count(*) FILTER (WHERE sync_state IN ('sync', 'quorum')), "
@@ -71,7 +71,7 @@ Result<Examined> examine(const Url& url) {
         Examined found;
         const auto holder = open_best(url);
         const auto other = open_best(url);
-        look_at_replication(*holder, found);
+        examine_replication(*holder, found);
         found.lock_blocks = found.standby || lock_blocks(*holder, *other);
         return found;
     } catch (const LedgerFailure& failure) {

@@ -14,8 +14,7 @@ namespace sluice::pg {
 class DamagedField : public LedgerFailure {
 public:
     explicit DamagedField(const std::string& what)
-        : LedgerFailure({ErrorCode::kCorrupt, "the ledger holds a damaged row: " + what}),
-          wrong(what) {}
+        : LedgerFailure(corrupt("the ledger holds a damaged row: " + what)), wrong(what) {}
     std::string wrong;
 };
 [[noreturn]] inline void throw_damaged(const std::string& what) {

@@ -1,5 +1,6 @@
 #include "pg_store/connection/row_reader.hpp"
 
+#include "core/values/lookup.hpp"
 #include "pg_store/connection/libpq.hpp"
 
 namespace sluice::pg {
@@ -169,11 +170,7 @@ std::optional<Timestamp> RowReader::instant_or_null() {
 }
 
 std::vector<std::string> RowReader::strings() {
-    std::vector<std::string> texts;
-    for (const Field& field : elements()) {
-        texts.emplace_back(to_text(field));
-    }
-    return texts;
+    return mapped(elements(), [](const Field& field) { return std::string(to_text(field)); });
 }
 
 }  // namespace sluice::pg

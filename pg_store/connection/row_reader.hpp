@@ -53,7 +53,7 @@ template <class Bytes>
     if (text.size() != bytes.size()) {
         throw_damaged("a digest has " + std::to_string(text.size()) + " bytes");
     }
-    std::copy(text.begin(), text.end(), reinterpret_cast<char*>(bytes.data()));
+    std::ranges::copy(text, reinterpret_cast<char*>(bytes.data()));
     return bytes;
 }
 

@@ -1,7 +1,5 @@
 #include "pg_store/connection/row_writer.hpp"
 
-#include <array>
-
 namespace sluice::pg {
 namespace {
 
@@ -19,8 +17,7 @@ struct NumericDigits {
 NumericDigits split(const Decimal& value) {
     UInt128 left = value.is_negative() ? -static_cast<UInt128>(value.unscaled())
                                        : static_cast<UInt128>(value.unscaled());
-    NumericDigits out;
-    out.behind_point = (value.scale() + kDigitWidth - 1U) / kDigitWidth;
+    NumericDigits out{.behind_point = (value.scale() + kDigitWidth - 1U) / kDigitWidth};
     // The first group may be a part: `12.5` is 12 and 5000.
     const unsigned part = value.scale() % kDigitWidth;
     if (part != 0) {

@@ -68,7 +68,7 @@ Result<Known> ask_libpq(const Url& url) {
         }
     }
     if (value_of(known, "sslmode") != kRefused) {
-        return Error{ErrorCode::kInvalid, "PostgreSQL: " + one_line(PQerrorMessage(conn.get()))};
+        return invalid("PostgreSQL: " + one_line(PQerrorMessage(conn.get())));
     }
     return known;
 }
@@ -91,9 +91,9 @@ Result<std::vector<Server>> split(const Known& known) {
     const std::size_t count = std::max<std::size_t>({1, hosts.size(), addresses.size()});
     if ((!hosts.empty() && !addresses.empty() && hosts.size() != addresses.size()) ||
         (ports.size() > 1 && ports.size() != count)) {
-        return Error{ErrorCode::kInvalid,
-                     "PostgreSQL: hosts, addresses (hostaddr) and ports do not have the same "
-                     "number"};
+        return invalid(
+            "PostgreSQL: hosts, addresses (hostaddr) and ports do not have the same "
+            "number");
     }
     std::vector<Server> servers(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -129,13 +129,11 @@ Result<Servers> servers_of(const Url& url) {
     if (!all.ok()) {
         return all.error();
     }
-    Servers servers;
-    servers.all = std::move(all).value();
-    servers.wanted = value_of(*known, "target_session_attrs");
-    servers.patience = patience_of(value_of(*known, "connect_timeout"));
+    Servers servers{.all = std::move(all).value(),
+                    .wanted = std::string(value_of(*known, "target_session_attrs")),
+                    .patience = patience_of(value_of(*known, "connect_timeout"))};
     for (const auto& parameter : url.parameters()) {
-        if (std::find(kOfTheAttempt.begin(), kOfTheAttempt.end(), parameter.first) ==
-            kOfTheAttempt.end()) {
+        if (std::ranges::find(kOfTheAttempt, parameter.first) == kOfTheAttempt.end()) {
             servers.common.push_back(parameter);
         }
     }

@@ -28,7 +28,7 @@ struct Server {
 struct Servers {
     std::vector<Server> all;  ///< At least one.
     /// The settings that all attempts have in common, with defaults for those missing in the URL.
-    Parameters common;
+    Parameters common{};
     /// `target_session_attrs`; default `any`.
     std::string wanted;
     std::chrono::seconds patience{};  ///< For each address: 1 to 25 s.

@@ -81,9 +81,9 @@ void make_durable(Connection& session) {
 void check_isolation(Connection& session) {
     const std::string level = show(session, "default_transaction_isolation");
     if (level != "read committed" && level != "serializable") {
-        throw LedgerFailure({ErrorCode::kUnsupported,
-                             "PostgreSQL: default_transaction_isolation is \"" + level +
-                                 "\"; the ledger needs \"read committed\" or \"serializable\""});
+        throw LedgerFailure(
+            unsupported("PostgreSQL: default_transaction_isolation is \"" + level +
+                        "\"; the ledger needs \"read committed\" or \"serializable\""));
     }
 }
 
@@ -146,8 +146,8 @@ std::unique_ptr<Connection> open_session(const Url& url, Access access, const Wa
     read_distribution(*session);
     const std::string encoding = show(*session, "server_encoding");
     if (encoding != "UTF8") {
-        throw LedgerFailure({ErrorCode::kUnsupported, "PostgreSQL: the database's encoding is " +
-                                                          encoding + "; the ledger needs UTF8"});
+        throw LedgerFailure(unsupported("PostgreSQL: the database's encoding is " + encoding +
+                                        "; the ledger needs UTF8"));
     }
     set_up_distribution(*session, writes);
     if (writes) {

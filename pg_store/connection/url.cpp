@@ -55,7 +55,7 @@ std::vector<Span> secrets_of(std::string_view url) {
 std::string without_secrets(std::string_view url) {
     std::string shown(url);
     std::vector<Span> spans = secrets_of(url);
-    std::sort(spans.begin(), spans.end(), [](Span a, Span b) { return a.begin > b.begin; });
+    std::ranges::sort(spans, [](Span a, Span b) { return a.begin > b.begin; });
     for (const Span& span : spans) {
         // USER:PASSWORD@ becomes USER@; password=... stays, without its value.
         const bool after_colon = shown[span.begin - 1] == ':';

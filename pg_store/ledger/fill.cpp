@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 #include "os/clock/clock.hpp"
 #include "pg_store/connection/session.hpp"
 #include "pg_store/ledger/snapshot.hpp"
@@ -27,11 +29,7 @@ std::vector<std::string> tables_of(Connection& session) {
     const Rows rows = session.query_text(
         "SELECT tablename::text FROM pg_tables WHERE schemaname = 'sluice_ledger' AND tablename "
         "NOT IN ('migrations', 'registry', 'state') ORDER BY tablename");
-    std::vector<std::string> tables;
-    for (int i = 0; i < rows.count(); ++i) {
-        tables.push_back("sluice_ledger." + rows.row(i).string());
-    }
-    return tables;
+    return mapped(rows, [](RowReader row) { return "sluice_ledger." + row.string(); });
 }
 
 bool has_rows(Connection& session) {
@@ -131,8 +129,8 @@ public:
         }
         session_->script("BEGIN");
         if (copy_mark(*session_).empty()) {
-            throw LedgerFailure({ErrorCode::kConflict,
-                                 "the database lost the mark of this copy: start the copy again"});
+            throw LedgerFailure(
+                conflict("the database lost the mark of this copy: start the copy again"));
         }
         for (auto& [copy, rows] : rows_) {
             if (!rows.empty()) {
@@ -175,15 +173,11 @@ public:
         session_->script("BEGIN");
         lock_out_writers(*session_);
         if (copy_mark(*session_).empty() && has_rows(*session_)) {
-            throw LedgerFailure({ErrorCode::kConflict,
-                                 "the database holds a ledger already: name another one, or drop "
-                                 "it (DROP SCHEMA sluice_ledger CASCADE) and migrate again"});
+            throw LedgerFailure(
+                conflict("the database holds a ledger already: name another one, or drop "
+                         "it (DROP SCHEMA sluice_ledger CASCADE) and migrate again"));
         }
-        std::string tables;
-        for (const std::string& table : tables_of(*session_)) {
-            tables += (tables.empty() ? "" : ", ") + table;
-        }
-        session_->script("TRUNCATE " + tables);
+        session_->script("TRUNCATE " + joined(tables_of(*session_), ", "));
         session_->script("UPDATE sluice_ledger.state SET programs_revision = 0");
         put_copy_mark(*session_, from);
         session_->script("COMMIT");
@@ -276,7 +270,7 @@ Result<std::unique_ptr<PostgresFill>> PostgresFill::begin(const Url& url, const 
         url, Access::kReadWrite, {},
         [&](std::unique_ptr<Connection> session) -> Result<std::unique_ptr<PostgresFill>> {
             if (!session->query_text(kCopyLock).row(0).boolean()) {
-                return Error{ErrorCode::kBusy, "another copy to this database is running"};
+                return busy("another copy to this database is running");
             }
             auto filling = std::make_unique<Filling>(url, std::move(session), options);
             filling->clear(from);

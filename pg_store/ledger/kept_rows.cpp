@@ -200,9 +200,8 @@ void KeptTables::add_hour_sums(const DescribedTable& table, const std::vector<An
     }
     std::map<std::string, AnyRow> added;
     const Rows stored = connection_.query(kept_statement(sql.select_many()), keys.parameters());
-    for (int i = 0; i < stored.count(); ++i) {
+    for (RowReader reader : stored) {
         AnyRow row(table);
-        RowReader reader = stored.row(i);
         read_row(reader, row.ref());
         std::string key = sort_key(row.view());
         added.emplace(std::move(key), std::move(row));

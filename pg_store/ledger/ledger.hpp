@@ -61,7 +61,8 @@ public:
 /// @param locks_writers  Lock out the commits of all nodes while the reader lives.
 [[nodiscard]] Result<std::unique_ptr<WholeReader>> open_whole(const Url& url, bool locks_writers);
 
-/// Likewise, while workers write. One snapshot, which lives as long as the reader.
+/// Returns one state of the ledger while workers write: a snapshot, which lives as long as the
+/// reader. Errors: as PostgresLedger::open().
 [[nodiscard]] Result<std::unique_ptr<WholeReader>> whole_snapshot(const Url& url);
 
 /// A value that sluice does not read while it walks a ledger, because it repeats other columns, and

@@ -68,9 +68,8 @@ bool Reads::load_rows(std::span<const RowRef> rows, std::vector<bool>& found) {
         places.emplace(sort_key(rows[i]), i);
     }
     const Rows stored = connection_.query(kept_statement(sql.select_many()), keys.parameters());
-    for (int i = 0; i < stored.count(); ++i) {
+    for (RowReader reader : stored) {
         AnyRow row(rows.front().table());
-        RowReader reader = stored.row(i);
         read_row(reader, row.ref());
         const auto [first, last] = places.equal_range(sort_key(row.view()));
         for (auto place = first; place != last; ++place) {
@@ -117,12 +116,9 @@ void Reads::fetch_orders(std::span<const OrderKey> keys, bool locks, CachedOrder
         }
     }
     (locks ? kLock : kSelect).send(connection_, list, [&orders](Rows rows) {
-        for (int i = 0; i < rows.count(); ++i) {
-            RowReader row = rows.row(i);
-            OrderKey key;
-            key.account = {row.u4()};
-            key.shop = {row.u4()};
-            key.order_id = OrderId(row.text());
+        for (RowReader row : rows) {
+            OrderKey key{
+                .account = {row.u4()}, .shop = {row.u4()}, .order_id = OrderId(row.text())};
             CachedOrder& order = orders[key];
             order.state.key = std::move(key);
             order.stored = order.exists = true;
@@ -189,8 +185,7 @@ std::vector<CatalogKey> Reads::product_copies(AccountNumber account, ShopNumber 
     parameters.u4(account.value).u4(shop.value).text(key_text(product.view()));
     const Rows found = rows(kSelect, parameters);
     std::vector<CatalogKey> keys;
-    for (int i = 0; i < found.count(); ++i) {
-        RowReader row = found.row(i);
+    for (RowReader row : found) {
         keys.push_back(catalog_key(row, account, shop));
     }
     return keys;

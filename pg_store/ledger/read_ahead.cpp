@@ -46,8 +46,7 @@ const ProgramNeeds& ReadAhead::needs(LedgerReader& ledger, AccountNumber account
         const Program& program = row.program;
         needs.alone = needs.alone || program.has_tiers() || program.asks_for_customer();
         needs.products =
-            needs.products ||
-            std::any_of(program.rules.begin(), program.rules.end(), [](const Rule& rule) {
+            needs.products || std::ranges::any_of(program.rules, [](const Rule& rule) {
                 return rule.match >= RuleMatch::kProduct && rule.match <= RuleMatch::kTag;
             });
     }
@@ -55,8 +54,7 @@ const ProgramNeeds& ReadAhead::needs(LedgerReader& ledger, AccountNumber account
 }
 
 bool ReadAhead::runs_alone(const UpcomingKeys& keys, std::uint64_t revision) const {
-    return revision == revision_ &&
-           std::any_of(keys.orders.begin(), keys.orders.end(), [this](const OrderKey& key) {
+    return revision == revision_ && std::ranges::any_of(keys.orders, [this](const OrderKey& key) {
                const auto known = needs_.find(key.account.value);
                return known != needs_.end() && known->second.alone;
            });

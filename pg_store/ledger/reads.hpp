@@ -15,6 +15,7 @@
 
 #include "core/ledger/ledger.hpp"
 #include "core/ledger/paged_reads.hpp"
+#include "core/values/lookup.hpp"
 #include "pg_store/connection/connection.hpp"
 #include "pg_store/rows/described.hpp"
 #include "pg_store/rows/rows.hpp"
@@ -37,7 +38,7 @@ struct OrderHash {
 
 /// Returns the statement with this text, which is kept for ever.
 [[nodiscard]] Statement kept_statement(const std::string& text);
-/// Returns the statement `SELECT columns FROM sluice_ledger.rest`, likewise.
+/// Returns the statement `SELECT columns FROM sluice_ledger.rest`, which is kept for ever.
 [[nodiscard]] Statement select_statement(const std::string& columns, const std::string& rest);
 
 /// Returns what `read` makes of the first row, or no value.
@@ -52,12 +53,7 @@ template <class Row>
 /// Returns what `read` makes of each row.
 template <class Row>
 [[nodiscard]] std::vector<Row> all(const Rows& rows, Row (*read)(RowReader&)) {
-    std::vector<Row> result;
-    for (int i = 0; i < rows.count(); ++i) {
-        RowReader row = rows.row(i);
-        result.push_back(read(row));
-    }
-    return result;
+    return mapped(rows, [read](RowReader row) { return read(row); });
 }
 
 /// Visits the rows of a cursor, which are fetched slice by slice, until `visit` returns false.

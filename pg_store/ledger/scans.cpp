@@ -37,8 +37,7 @@ void visit_cursor(Connection& connection, const std::string& name, int rows_at_o
     const std::string fetch = "FETCH " + std::to_string(rows_at_once) + " FROM " + name;
     for (;;) {
         const Rows rows = connection.query_text(fetch);
-        for (int i = 0; i < rows.count(); ++i) {
-            RowReader row = rows.row(i);
+        for (RowReader row : rows) {
             if (!visit(row)) {
                 return;
             }
@@ -69,8 +68,7 @@ void Reads::scan_pages(RowView first, KeyRange range, TableSql::Page begin, KeyR
     AnyRow row(first.table());
     for (;;) {
         const Rows found = connection_.query(page, parameters);
-        for (int i = 0; i < found.count(); ++i) {
-            RowReader from = found.row(i);
+        for (RowReader from : found) {
             read_row(from, row.ref());
             if (!visit(row.view())) {
                 return;
@@ -132,8 +130,7 @@ std::vector<OrderNeighbours> Reads::neighbours(AccountNumber account,
         return field ? std::optional(OrderId(to_text(field))) : std::nullopt;
     };
     std::vector<OrderNeighbours> list;
-    for (int i = 0; i < found.count(); ++i) {
-        RowReader row = found.row(i);
+    for (RowReader row : found) {
         OrderNeighbours& one = list.emplace_back();
         one.shop = {row.u4()};
         one.before = id_of(row.next());
@@ -158,8 +155,7 @@ std::vector<OrderKey> Reads::orders_beginning(AccountNumber account,
     parameters.u8(max);
     const Rows found = connection_.query(kSelect, parameters);
     std::vector<OrderKey> keys;
-    for (int i = 0; i < found.count(); ++i) {
-        RowReader row = found.row(i);
+    for (RowReader row : found) {
         const ShopNumber shop{row.u4()};
         keys.push_back({account, shop, OrderId(row.text())});
     }

@@ -117,6 +117,10 @@ private:
     // txn_ahead.cpp, txn_products.cpp
     void fetch(const UpcomingKeys& keys);
     void serialize(const UpcomingKeys& keys);
+    /// Returns a handler that keeps the rows of an answer. If one of them is damaged, it keeps none
+    /// of those that were asked for.
+    template <Described Row>
+    [[nodiscard]] Connection::Handler keep_asked(std::vector<Row> asked);
     void fetch_refunds(const UpcomingKeys& keys);
     void fetch_deletions(const UpcomingKeys& keys);
     void fetch_sources(std::vector<WaitKey> keys);

@@ -27,6 +27,21 @@ KeyList source_list(const std::vector<WaitKey>& keys, const Connection& connecti
 
 // ---- Orders and the rows that belong to them ----------------------------------------------------
 
+template <Described Row>
+Connection::Handler PgTxn::keep_asked(std::vector<Row> asked) {
+    return [this, asked = std::move(asked)](const Rows& rows) {
+        try {
+            for (RowReader row : rows) {
+                know(read_row<Row>(row), true);
+            }
+        } catch (const DamagedRow&) {
+            for (const Row& row : asked) {
+                forget(row);  // the input that loads the damaged row gets the error
+            }
+        }
+    };
+}
+
 void PgTxn::fetch_refunds(const UpcomingKeys& keys) {
     static const Keyed kSelect(
         shop_text_key(),
@@ -42,18 +57,7 @@ void PgTxn::fetch_refunds(const UpcomingKeys& keys) {
             asked.push_back(std::move(row));
         }
     }
-    kSelect.send(connection_, list, [this, asked = std::move(asked)](Rows rows) {
-        try {
-            for (int i = 0; i < rows.count(); ++i) {
-                RowReader row = rows.row(i);
-                know(read_row<RefundOwner>(row), true);
-            }
-        } catch (const DamagedRow&) {
-            for (const RefundOwner& row : asked) {
-                forget(row);  // the input that loads the damaged row gets the error
-            }
-        }
-    });
+    kSelect.send(connection_, list, keep_asked(std::move(asked)));
 }
 
 void PgTxn::fetch_deletions(const UpcomingKeys& keys) {
@@ -65,8 +69,7 @@ void PgTxn::fetch_deletions(const UpcomingKeys& keys) {
     KeyList list(shop_text_key(), connection_);
     std::vector<DeletedOrder> asked;
     for (const OrderKey& key : keys.deletable) {
-        DeletedOrder row;
-        row.order = key;
+        DeletedOrder row{.order = key};
         if (asks_for(row)) {
             list.add(key.account, key.shop, key.order_id.str());
             asked.push_back(std::move(row));
@@ -75,18 +78,7 @@ void PgTxn::fetch_deletions(const UpcomingKeys& keys) {
     if (asked.empty()) {
         return;
     }
-    kSelect.send(connection_, list, [this, asked = std::move(asked)](Rows rows) {
-        try {
-            for (int i = 0; i < rows.count(); ++i) {
-                RowReader row = rows.row(i);
-                know(read_row<DeletedOrder>(row), true);
-            }
-        } catch (const DamagedRow&) {
-            for (const DeletedOrder& row : asked) {
-                forget(row);  // the input that loads the damaged row gets the error
-            }
-        }
-    });
+    kSelect.send(connection_, list, keep_asked(std::move(asked)));
 }
 
 void PgTxn::fetch_links(const UpcomingKeys& keys) {
@@ -96,8 +88,7 @@ void PgTxn::fetch_links(const UpcomingKeys& keys) {
     ColumnArray ids(Type::kText);
     std::vector<LinkRow> asked;
     for (const LinkId& id : keys.links) {
-        LinkRow row;
-        row.link = id;
+        LinkRow row{.link = id};
         if (asks_for(row)) {
             ids.add().text(id.view());
             asked.push_back(std::move(row));
@@ -108,18 +99,7 @@ void PgTxn::fetch_links(const UpcomingKeys& keys) {
     }
     RowWriter parameters;
     ids.write_to(parameters);
-    connection_.send(kSelect, parameters, [this, asked = std::move(asked)](Rows rows) {
-        try {
-            for (int i = 0; i < rows.count(); ++i) {
-                RowReader row = rows.row(i);
-                know(read_row<LinkRow>(row), true);
-            }
-        } catch (const DamagedRow&) {
-            for (const LinkRow& row : asked) {
-                forget(row);  // the input that loads the damaged row gets the error
-            }
-        }
-    });
+    connection_.send(kSelect, parameters, keep_asked(std::move(asked)));
 }
 
 void PgTxn::fetch_chains(const UpcomingKeys& keys) {
@@ -159,10 +139,7 @@ void PgTxn::fetch_chains(const UpcomingKeys& keys) {
 void PgTxn::know_member(const ProgramId& program, const CreatorId& creator, AccountNumber account,
                         RowReader& row) {
     if (row.next_is_null()) {
-        Membership missing;
-        missing.account = account;
-        missing.program = program;
-        missing.creator = creator;
+        Membership missing{.account = account, .program = program, .creator = creator};
         know(missing, false);
     } else {
         know(read_row<Membership>(row), true);
@@ -179,8 +156,7 @@ void PgTxn::fetch_codes(const std::vector<WaitKey>& keys) {
             "m.program = c.program AND m.creator = c.creator "
             "ORDER BY c.account, c.digest, c.program, c.valid_from_s, c.valid_from_ns");
     kSelect.send(connection_, source_list(keys, connection_), [this](Rows rows) {
-        for (int i = 0; i < rows.count(); ++i) {
-            RowReader row = rows.row(i);
+        for (RowReader row : rows) {
             CodeRow code = read_row<CodeRow>(row);
             know_member(code.program, code.creator, code.account, row);
             codes_[{code.account, code.digest}].push_back(std::move(code));
@@ -200,8 +176,7 @@ void PgTxn::fetch_clicks(const std::vector<WaitKey>& keys) {
             "m.program = t.program AND m.creator = t.creator");
     kSelect.send(connection_, source_list(keys, connection_), [this](Rows rows) {
         std::set<AnonKey> seen;
-        for (int i = 0; i < rows.count(); ++i) {
-            RowReader row = rows.row(i);
+        for (RowReader row : rows) {
             Click click = read_row<Click>(row);
             know_member(click.program, click.creator, click.account, row);
             const AnonKey key{click.account, click.anon};
@@ -215,8 +190,9 @@ void PgTxn::fetch_clicks(const std::vector<WaitKey>& keys) {
                 crowded_.insert(key);
                 continue;
             }
-            std::sort(clicks.begin(), clicks.end(),
-                      [](const Click& a, const Click& b) { return a.occurred_at > b.occurred_at; });
+            std::ranges::sort(clicks, [](const Click& a, const Click& b) {
+                return a.occurred_at > b.occurred_at;
+            });
         }
     });
 }
@@ -238,8 +214,7 @@ void PgTxn::fetch_waiting(const std::vector<WaitKey>& keys) {
     }
     quiet_.insert(asked.begin(), asked.end());
     kSelect.send(connection_, source_list(asked, connection_), [this](Rows rows) {
-        for (int i = 0; i < rows.count(); ++i) {
-            RowReader row = rows.row(i);
+        for (RowReader row : rows) {
             const AccountNumber account{row.u4()};
             quiet_.erase({account, WaitKind::kAnon, to_digest<Digest256>(row.next())});
         }
@@ -253,7 +228,7 @@ void PgTxn::fetch_sources(std::vector<WaitKey> keys) {
             keys.push_back({key.account, WaitKind::kAnon, *state.device});
         }
     }
-    std::sort(keys.begin(), keys.end());
+    std::ranges::sort(keys);
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     std::vector<WaitKey> anons;
     std::vector<WaitKey> codes;
@@ -335,8 +310,7 @@ std::size_t PgTxn::expect(std::span<const Input> inputs, bool holds_some) {
 /// Reads the orders of a slice. Those of earlier slices are written and dropped.
 void PgTxn::expect_orders(std::span<const OrderKey> keys) {
     take_lock(lock_ == WriterLock::kNone ? WriterLock::kExclusive : lock_);
-    if (std::all_of(keys.begin(), keys.end(),
-                    [this](const OrderKey& key) { return orders_.contains(key); })) {
+    if (std::ranges::all_of(keys, [this](const OrderKey& key) { return orders_.contains(key); })) {
         return;
     }
     if (orders_.size() + keys.size() > kOrdersMax) {

@@ -60,7 +60,7 @@ void PgTxn::stage(bool is_last) {
             order.changed = order.only_allocated = false;
         }
     }
-    std::sort(added.begin(), added.end(), kByKey);
+    std::ranges::sort(added, kByKey);
     if (!added.empty()) {
         staged_.push_back({&copy_orders_statement(), encode_new(added)});
     }
@@ -104,9 +104,9 @@ void PgTxn::flush_orders() {
             order.changed = order.only_allocated = false;
         }
     }
-    std::sort(allocated.begin(), allocated.end(), kByKey);
+    std::ranges::sort(allocated, kByKey);
     update_allocations(allocated);
-    std::sort(changed.begin(), changed.end(), kByKey);
+    std::ranges::sort(changed, kByKey);
     if (lock_ == WriterLock::kExclusive && changed.size() >= kReplacedFrom) {
         replace_orders(changed);
         added.insert(added.end(), changed.begin(), changed.end());
@@ -115,7 +115,7 @@ void PgTxn::flush_orders() {
             update_order(*key, *order);
         }
     }
-    std::sort(added.begin(), added.end(), kByKey);
+    std::ranges::sort(added, kByKey);
     copy_orders(added);
 }
 

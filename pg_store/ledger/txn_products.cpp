@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/values/lookup.hpp"
 #include "pg_store/ledger/keyed.hpp"
 #include "pg_store/ledger/txn.hpp"
 
@@ -21,8 +22,7 @@ void PgTxn::fetch_products(const std::vector<ShopText>& keys) {
         }
     }
     kSelect.send(connection_, list, [this](Rows rows) {
-        for (int i = 0; i < rows.count(); ++i) {
-            RowReader row = rows.row(i);
+        for (RowReader row : rows) {
             CatalogRecord record = read_catalog(row);
             const CatalogKey& key = record.key;
             products_[{key.account, key.shop, key.product_id.str()}].insert_or_assign(
@@ -54,8 +54,7 @@ void PgTxn::fetch_variants(const std::vector<ShopText>& skus) {
         return;
     }
     kSelect.send(connection_, list, [&](Rows rows) {
-        for (int i = 0; i < rows.count(); ++i) {
-            RowReader row = rows.row(i);
+        for (RowReader row : rows) {
             const AccountNumber account{row.u4()};
             const ShopNumber shop{row.u4()};
             const std::string text = row.string();
@@ -68,7 +67,7 @@ void PgTxn::fetch_variants(const std::vector<ShopText>& skus) {
         }
     });
     connection_.sync();
-    std::sort(products.begin(), products.end());
+    std::ranges::sort(products);
     fetch_products(products);
     connection_.sync();
 }
@@ -95,11 +94,7 @@ std::optional<CatalogKey> PgTxn::find_variant(AccountNumber account, ShopNumber 
 
 std::vector<CatalogKey> PgTxn::product_copies(AccountNumber account, ShopNumber shop,
                                               const ProductId& product) {
-    std::vector<CatalogKey> keys;
-    for (const auto& [which, record] : copies(account, shop, product)) {
-        keys.push_back(record.key);
-    }
-    return keys;
+    return mapped(copies(account, shop, product), [](const auto& copy) { return copy.second.key; });
 }
 
 std::optional<CatalogRecord> PgTxn::catalog(const CatalogKey& key) {

@@ -70,8 +70,7 @@ void PgTxn::put_shop(const ShopRow& row) {
     RowArrays arrays(sql_of<ShopRow>().all());
     arrays.add_row(row, head_.number);
     connection_.send(kInsert, arrays.parameters());
-    ShopRow stored;
-    stored.shop = row.shop;
+    ShopRow stored{.shop = row.shop};
     if (!Reads::load_row(stored) || stored.account != row.account ||
         stored.shop_id != row.shop_id) {
         throw LedgerFailure(other_registry(row));
@@ -137,9 +136,8 @@ void PgTxn::keep_click(const Click& click, bool exists) {
                other.creator == click.creator;
     });
     if (exists) {
-        const auto earlier = std::find_if(clicks.begin(), clicks.end(), [&](const Click& other) {
-            return other.occurred_at < click.occurred_at;
-        });
+        const auto earlier = std::ranges::find_if(
+            clicks, [&](const Click& other) { return other.occurred_at < click.occurred_at; });
         clicks.insert(earlier, click);
     }
     if (clicks.size() > kClicksKept) {

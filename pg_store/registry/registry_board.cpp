@@ -26,11 +26,7 @@ bool is_patient(std::chrono::milliseconds waited) {
 }
 
 RegistryMark read_mark(RowReader& row) {
-    RegistryMark mark;
-    mark.source = row.string();
-    mark.revision = row.u8();
-    mark.digest = row.string();
-    return mark;
+    return RegistryMark{.source = row.string(), .revision = row.u8(), .digest = row.string()};
 }
 
 void write_mark(const RegistryMark& mark, RowWriter& row) {
@@ -78,10 +74,7 @@ Result<PublishedRegistry> fetch_registry(const Url& url, const std::optional<Reg
                     "on the source"};
             }
             RowReader first = there.row(0);
-            PublishedRegistry registry;
-            registry.mark = read_mark(first);
-            registry.text = first.string();
-            return registry;
+            return PublishedRegistry{.mark = read_mark(first), .text = first.string()};
         });
 }
 

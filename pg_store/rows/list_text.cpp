@@ -36,9 +36,8 @@ ListValue value_of(std::string_view element) {
             continue;
         }
         const char letter = ++i < element.size() ? element[i] : '\0';
-        const auto* const known =
-            std::find_if(kEscaped.begin(), kEscaped.end(),
-                         [letter](const Escaped& escaped) { return escaped.letter == letter; });
+        const auto* const known = std::ranges::find_if(
+            kEscaped, [letter](const Escaped& escaped) { return escaped.letter == letter; });
         if (element[i - 1] != kEscape || known == kEscaped.end()) {
             throw_damaged("a list has a control character that means nothing");
         }
@@ -50,8 +49,7 @@ ListValue value_of(std::string_view element) {
 /// Returns the number of digits at the front.
 std::size_t digits_of(std::string_view text) {
     return static_cast<std::size_t>(
-        std::find_if(text.begin(), text.end(), [](char c) { return c < '0' || c > '9'; }) -
-        text.begin());
+        std::ranges::find_if(text, [](char c) { return c < '0' || c > '9'; }) - text.begin());
 }
 
 [[noreturn]] void throw_no_number(const std::string& text) {
@@ -94,14 +92,13 @@ void ListText::add_missing() {
 
 void ListText::add(std::string_view text) {
     std::string& to = begin();
-    if (std::none_of(text.begin(), text.end(), is_special)) {
+    if (std::ranges::none_of(text, is_special)) {
         to.append(text);
         return;
     }
     for (const char c : text) {
-        const auto* const special =
-            std::find_if(kEscaped.begin(), kEscaped.end(),
-                         [c](const Escaped& escaped) { return escaped.meant == c; });
+        const auto* const special = std::ranges::find_if(
+            kEscaped, [c](const Escaped& escaped) { return escaped.meant == c; });
         if (special == kEscaped.end()) {
             to.push_back(c);
         } else {
@@ -125,8 +122,7 @@ std::vector<ListValue> list_values(const Field& field) {
     if (!field) {
         return values;
     }
-    values.reserve(static_cast<std::size_t>(std::count(field->begin(), field->end(), kSeparator)) +
-                   1);
+    values.reserve(static_cast<std::size_t>(std::ranges::count(*field, kSeparator)) + 1);
     for (std::string_view rest = *field;;) {
         const std::size_t end = rest.find(kSeparator);
         values.push_back(value_of(rest.substr(0, end)));

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <vector>
 
 #include "core/ledger/failure.hpp"
 #include "core/ledger/table.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 #include "pg_store/rows/order_columns.hpp"
 #include "pg_store/rows/rows.hpp"
 
@@ -157,7 +158,7 @@ void frozen_columns(Columns& columns, auto list) {
     list.special(
         "frozen_rates",
         [&rates](ListText& out, const FrozenLine& frozen) {
-            auto found = std::find(rates.begin(), rates.end(), frozen.rate);
+            auto found = std::ranges::find(rates, frozen.rate);
             if (found == rates.end()) {
                 found = rates.insert(rates.end(), frozen.rate);
             }
@@ -274,13 +275,7 @@ const std::vector<std::string>& column_names() {
 }  // namespace
 
 const std::string& order_columns() {
-    static const std::string columns = [] {
-        std::string names;
-        for (const std::string& column : column_names()) {
-            names += (names.empty() ? "" : ", ") + column;
-        }
-        return names;
-    }();
+    static const std::string columns = sluice::joined(column_names(), ", ");
     return columns;
 }
 

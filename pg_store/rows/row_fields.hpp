@@ -5,9 +5,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <vector>
 
-#include "core/ledger/order_state.hpp"
 #include "pg_store/connection/row_reader.hpp"
 #include "pg_store/connection/row_writer.hpp"
 #include "pg_store/rows/rows.hpp"

@@ -80,11 +80,8 @@ void write_head(const LedgerHead& head, RowWriter& row) {
 // ---- Chains and balances ------------------------------------------------------------------------
 
 ChainHead read_chain(RowReader& row) {
-    ChainHead chain;
-    chain.hash = to_digest<Digest256>(row.next());
-    chain.entries = row.u8();
-    chain.last_group = row.u8();
-    return chain;
+    return ChainHead{
+        .hash = to_digest<Digest256>(row.next()), .entries = row.u8(), .last_group = row.u8()};
 }
 
 void read_sums(RowReader& row, AccountSums& sums) {
@@ -196,8 +193,8 @@ void write_journal(const JournalGroup& group, std::uint32_t node, RowWriter& row
     row.text(group.program.view()).text(group.creator.view());
     row.instant(group.recorded_at).instant(group.accounting_date);
     row.text(group.note).text(group.actor);  // as they are: the chain holds them
-    const bool refers = std::any_of(entries.begin(), entries.end(),
-                                    [](const JournalEntry& entry) { return entry.refers_to != 0; });
+    const bool refers = std::ranges::any_of(
+        entries, [](const JournalEntry& entry) { return entry.refers_to != 0; });
     ListText lines, currencies, amounts, reasons, refers_to;
     for (const JournalEntry& entry : entries) {
         lines.add(entry.line);

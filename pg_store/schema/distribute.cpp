@@ -1,3 +1,4 @@
+#include "core/values/lookup.hpp"
 #include "pg_store/schema/migrate.hpp"
 #include "pg_store/schema/schema_version.hpp"
 
@@ -11,11 +12,7 @@ constexpr const char* kUndistributed =
 
 std::vector<std::string> undistributed(Connection& session) {
     const Rows rows = session.query_text(kUndistributed);
-    std::vector<std::string> tables;
-    for (int i = 0; i < rows.count(); ++i) {
-        tables.push_back(rows.row(i).string());
-    }
-    return tables;
+    return mapped(rows, [](RowReader row) { return row.string(); });
 }
 
 /// Drops the local copy, which stays hidden under the table's name.
@@ -31,9 +28,9 @@ bool says(Connection& session, const std::string& condition) {
 /// Citus node than the one that decides about commits.
 void check_cluster(Connection& session) {
     if (!has_citus(session)) {
-        throw LedgerFailure({ErrorCode::kUnsupported,
-                             "the database has no Citus: install it and CREATE EXTENSION citus "
-                             "first, or leave the ledger on one server"});
+        throw LedgerFailure(
+            unsupported("the database has no Citus: install it and CREATE EXTENSION citus "
+                        "first, or leave the ledger on one server"));
     }
     if (!says(session, "EXISTS (SELECT 1 FROM pg_dist_node WHERE groupid = 0 AND isactive)")) {
         throw LedgerFailure(

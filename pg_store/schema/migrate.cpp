@@ -124,8 +124,7 @@ std::string name_of(const Migration& migration) {
 Result<Migrated> migrate(Connection& session) {
     session.script("BEGIN");
     session.script(kLockMigrations.sql);
-    Migrated result;
-    result.before = stored_version(session);
+    Migrated result{.before = stored_version(session)};
     if (const Status known = check_known(session, result.before); !known) {
         return known.error();
     }

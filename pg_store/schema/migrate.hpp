@@ -24,8 +24,8 @@ class Connection;
 struct Migrated {
     int before = 0;  ///< 0 if there was no ledger.
     int now = 0;
-    std::vector<std::string> applied;   ///< `0020_ledger`, in order.
-    bool could_be_distributed = false;  ///< The database has Citus, which distribute() would use.
+    std::vector<std::string> applied{};  ///< `0020_ledger`, in order.
+    bool could_be_distributed = false;   ///< The database has Citus, which distribute() would use.
 };
 
 /// Creates or upgrades the schema. Returns kUnsupported if the schema is newer than this program or

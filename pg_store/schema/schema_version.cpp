@@ -109,18 +109,17 @@ void send_fence(Connection& session) {
     session.send(kNumber, {}, [](Rows rows) {
         const int stored = static_cast<int>(rows.row(0).i8());
         if (stored == kCopyMark) {
-            throw LedgerFailure({ErrorCode::kConflict,
-                                 "another ledger is being copied into this database: nothing of "
-                                 "this batch was stored. Start the worker again when the copy is "
-                                 "finished"});
+            throw LedgerFailure(
+                conflict("another ledger is being copied into this database: nothing of "
+                         "this batch was stored. Start the worker again when the copy is "
+                         "finished"));
         }
         if (stored != schema_version()) {
-            throw LedgerFailure({ErrorCode::kUnsupported,
-                                 "the ledger's schema was changed meanwhile, to version " +
-                                     std::to_string(stored) + "; this program knows version " +
-                                     std::to_string(schema_version()) +
-                                     ": nothing of this batch was stored. Install the sluice that "
-                                     "migrated it, and start the worker again"});
+            throw LedgerFailure(unsupported(
+                "the ledger's schema was changed meanwhile, to version " + std::to_string(stored) +
+                "; this program knows version " + std::to_string(schema_version()) +
+                ": nothing of this batch was stored. Install the sluice that "
+                "migrated it, and start the worker again"));
         }
     });
 }
@@ -130,9 +129,9 @@ namespace {
 /// Locks as batches do if the ledger is distributed over Citus nodes (txn.hpp).
 void lock_nodes(Connection& session) {
     const Rows rows = session.query_text("SELECT node FROM sluice_ledger.heads ORDER BY node");
-    for (int i = 0; i < rows.count(); ++i) {
+    for (RowReader row : rows) {
         RowWriter node;
-        node.text(rows.row(i).text());
+        node.text(row.text());
         session.send(kLockNode, node);
     }
     session.sync();

@@ -38,15 +38,15 @@ def directives():
 
 def variables():
     text = read("ngx_module/request/variables.cpp") + read("ngx_module/links/link_handler.cpp")
-    return set(re.findall(r'\{"(sluice_\w+)", k\w+\}', text))
+    return set(re.findall(r'\{"(sluice_\w+)",', text))
 
 
 def metrics():
     """{name: type}, from the calls that write them."""
     source = read("core/status/prometheus.cpp")
     found = dict(re.findall(r'"(sluice_[a-z_]+)",\s*"(counter|gauge|histogram)"', source))
-    for name in re.findall(r'gauge\("(sluice_[a-z_]+)"', source):
-        found[name] = "gauge"
+    for kind, name in re.findall(r'\.(counter|gauge)\(\s*"(sluice_[a-z_]+)"', source):
+        found[name] = kind
     return found
 
 

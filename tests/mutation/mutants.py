@@ -173,7 +173,8 @@ REQUESTS = [
           "    request.guarded = true;\n", "",
           "tests/integration/test_other_modules.py::test_nothing_is_added_to_an_answer"),
     fault("a subrequest's line of the log repeats the result", "ngx_module/request/variables.cpp",
-          "    if (r != r->main && is_result(variable)) {", "    if (r == nullptr && is_result(variable)) {",
+          "    if (r != r->main && variable.is_outcome) {",
+          "    if (r == nullptr && variable.is_outcome) {",
           "tests/integration/test_other_modules.py::test_an_event_counts_once[add_after_body]"),
     Mutant("a request keeps the receipt of the one before it", "ngx_module/request/handler.cpp",
            (("    IngestRequest& request = slot.request.emplace(r, loc_conf(r), tools_, slot.envelope);\n",
@@ -184,7 +185,7 @@ REQUESTS = [
            "tests/integration/test_two_accounts.py::"
            "test_a_replay_after_another_accounts_order_names_its_own_record[stored-large]"),
     fault("a subrequest's line of the log repeats the receipt", "ngx_module/request/variables.cpp",
-          "variable == kSeq || variable == kReceipt ||", "variable == kSeq ||",
+          '{"sluice_receipt", receipt, nullptr, true},', '{"sluice_receipt", receipt},',
           "tests/integration/test_other_modules.py::test_an_event_counts_once[add_after_body]"),
 ]
 
@@ -328,8 +329,8 @@ LEDGER = [
     fault("codes tell upper from lower case", "core/rules/attribution.cpp",
           "if (c >= 'A' && c <= 'Z') {", "if (c >= 'A' && c < 'A') {", "ledger:*A1_*:*WorkedExamples*"),
     fault("what is still on hold is paid", "core/payouts/plan.cpp",
-          "programs.push_back({program.id, program.cleared_until(request_.close.until)});",
-          "programs.push_back({program.id, kEndOfTime});", "ledger:*P1_*"),
+          "return ClearedOf{program.id, program.cleared_until(request_.close.until)};",
+          "return ClearedOf{program.id, kEndOfTime};", "ledger:*P1_*"),
     fault("closing again pays twice", "core/orders/post.cpp",
           "            txn.erase(old);\n", "",
           "ledger:*P1_ClosingAgainPaysNothingTwice*"),

@@ -78,18 +78,13 @@ std::optional<ChainEntries> ChainWatch::changed() {
     }
     const auto snapshot = ledger_->snapshot({});
     std::uint64_t now = 1;  // so that an empty ledger is noticed as well
-    snapshot->scan_heads([&now](const LedgerHead& head) {
-        now += head.next_entry;
-        return true;
-    });
+    snapshot->scan_heads([&now](const LedgerHead& head) { now += head.next_entry; });
     if (std::exchange(seen_, now) == now) {
         return std::nullopt;
     }
     ChainEntries entries;
-    snapshot->scan_chains([&entries](const NodeChain& chain) {
-        entries[chain.account] += chain.head.entries;
-        return true;
-    });
+    snapshot->scan_chains(
+        [&entries](const NodeChain& chain) { entries[chain.account] += chain.head.entries; });
     return entries;
 }
 

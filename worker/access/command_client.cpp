@@ -114,11 +114,10 @@ Result<Appended> append(const store::StorePaths& paths, store::Queue& queue, con
     }
     SealedEnvelope sealed(held->keys(), meta, body, queue.uuid());
     const std::string about(sealed.prefix({kSequenceMax}));  // as long as the one that is stored
-    store::AppendItem item;
-    item.body = bulk ? std::string_view() : std::string_view(body);
-    item.prefix = about;
-    item.numbered = &sealed;
-    item.received_at = now;
+    store::AppendItem item{.prefix = about,
+                           .body = bulk ? std::string_view() : std::string_view(body),
+                           .numbered = &sealed,
+                           .received_at = now};
     queue.append({&item, 1}, now);
     if (bulk && (item.outcome == store::AppendOutcome::kStored ||
                  item.outcome == store::AppendOutcome::kInDoubt)) {
@@ -297,10 +296,6 @@ private:
     Clock::time_point unreadable_since_{};
     Clock::time_point confirmed_ = steady_now();
 };
-
-}  // namespace
-
-namespace {
 
 /// Waits until the command is applied.
 Result<CommandResult> finish(const store::StorePaths& paths, store::Queue& queue,

@@ -20,9 +20,9 @@ namespace sluice::worker {
 /// Fields of the command's record apart from its body.
 struct CommandSender {
     std::string actor;  ///< Name of the user who runs it.
-    AccountNumber account_number;
-    ShopNumber shop_number;  ///< 0 if the command names no shop.
-    std::string account_id, shop_id;
+    AccountNumber account_number{};
+    ShopNumber shop_number{};  ///< 0 if the command names no shop.
+    std::string account_id{}, shop_id{};
 };
 
 struct CommandResult {

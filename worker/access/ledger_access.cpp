@@ -8,15 +8,11 @@
 #include <cstdio>
 #include <thread>
 
-#include "lmdb_store/queue/queue.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "lmdb_store/store/leftovers.hpp"
 #include "os/clock/clock.hpp"
 #include "os/files/file_io.hpp"
-#include "pg_store/connection/url.hpp"
-#include "program/cli/output.hpp"
 #include "program/system/process.hpp"
-#include "worker/access/registry_access.hpp"
 #include "worker/drain/target_ledger.hpp"
 
 namespace sluice::cli {
@@ -120,8 +116,7 @@ Option add_ledger(Subcommand app, std::string& target) {
 }
 
 store::QueueOptions queue_options() {
-    store::QueueOptions options;
-    options.idempotency_ttl_seconds = 0;
+    store::QueueOptions options{.idempotency_ttl_seconds = 0};
     return options;
 }
 
@@ -199,10 +194,8 @@ Status with_each_node(const Frame& frame, const std::string& ledger_url,
     }
     return use_ledger(*opener, [&](Ledger& ledger) {
         std::vector<std::string> nodes;
-        ledger.snapshot({})->scan_heads([&nodes](const LedgerHead& head) {
-            nodes.push_back(head.node);
-            return true;
-        });
+        ledger.snapshot({})->scan_heads(
+            [&nodes](const LedgerHead& head) { nodes.push_back(head.node); });
         for (const std::string& node : nodes) {
             if (!read(*ledger.snapshot(node))) {
                 break;
@@ -337,9 +330,9 @@ Status wait_for_inputs(const Frame& frame, const std::string& ledger_url) {
                 return Status::success();
             }
             if (stop || steady_now() >= deadline) {
-                return Error{ErrorCode::kBusy, grouped(end->last.value - applied.value) +
-                                                   " inputs are not applied yet: is a worker "
-                                                   "running? --no-wait reads what is applied"};
+                return busy(grouped(end->last.value - applied.value) +
+                            " inputs are not applied yet: is a worker "
+                            "running? --no-wait reads what is applied");
             }
             std::this_thread::sleep_for(kPoll);
         }

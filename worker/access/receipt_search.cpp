@@ -45,10 +45,10 @@ Search find_in_queue(const Frame& frame, const RecordName& name, SequenceNumber 
     }
     uuid = queue.value()->uuid();
     if (const std::string own = node_tag(uuid); !name.node_tag.empty() && name.node_tag != own) {
-        return Error{ErrorCode::kNotFound,
-                     "the receipt is of another node: those of this one begin "
-                     "with " +
-                         own + ", ask where they begin with " + name.node_tag};
+        return not_found(
+            "the receipt is of another node: those of this one begin "
+            "with " +
+            own + ", ask where they begin with " + name.node_tag);
     }
     auto lanes = queue.value()->read_lanes(kReadLanesBytes);
     if (!lanes.ok()) {
@@ -137,9 +137,9 @@ Result<RecordName> parse_record_name(std::string_view text) {
     }
     const auto seq = parse_count(text, 1, UINT64_MAX);
     if (!seq.ok()) {
-        return Error{ErrorCode::kInvalid,
-                     "expected a receipt such as 7KQ4M9-3-1a000-17, or a sequence number, as "
-                     "$sluice_receipt shows it"};
+        return invalid(
+            "expected a receipt such as 7KQ4M9-3-1a000-17, or a sequence number, as "
+            "$sluice_receipt shows it");
     }
     return RecordName{std::nullopt, {*seq}, tag};
 }
@@ -194,11 +194,10 @@ Result<FoundRecord> find_record(const Frame& frame, const RecordName& name,
         return found.error();
     }
     if (!*found) {
-        return Error{ErrorCode::kNotFound,
-                     "no record with the " +
+        return not_found("no record with the " +
                          (name.receipt ? "receipt " + to_string(*name.receipt)
                                        : "sequence number " + std::to_string(name.seq.value)) +
-                         " is in a lane, in the queue or in the archive"};
+                         " is in a lane, in the queue or in the archive");
     }
     return std::move(**found);
 }

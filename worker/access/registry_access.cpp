@@ -8,7 +8,7 @@ Result<Row> existing(Result<std::optional<Row>> row, const std::string& name) {
     if (!row.ok()) {
         return row.error();
     }
-    return *row ? Result<Row>(**row) : Error{ErrorCode::kNotFound, "there is no " + name};
+    return *row ? Result<Row>(**row) : not_found("there is no " + name);
 }
 
 }  // namespace

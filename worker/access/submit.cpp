@@ -10,11 +10,9 @@
 #include "os/clock/clock.hpp"
 #include "os/random/random_bytes.hpp"
 #include "program/cli/cli_values.hpp"
-#include "program/cli/output.hpp"
 #include "program/cli/progress.hpp"
 #include "program/system/identity.hpp"
 #include "program/system/process.hpp"
-#include "worker/access/command_client.hpp"
 #include "worker/access/ledger_access.hpp"
 #include "worker/access/registry_access.hpp"
 
@@ -32,10 +30,9 @@ constexpr std::chrono::milliseconds kStopAfter{2000};
 Result<worker::CommandSender> sender_of(const Frame& frame, const SubmitOptions& options) {
     if ((options.needs_reason && options.reason.empty()) ||
         options.reason.size() > kReasonBytesMax) {
-        return Error{ErrorCode::kInvalid, "--reason has to be 1 to 1000 bytes long"};
+        return invalid("--reason has to be 1 to 1000 bytes long");
     }
-    worker::CommandSender sender;
-    sender.actor = current_user();
+    worker::CommandSender sender{.actor = current_user()};
     if (!options.shop && !options.account) {
         return sender;
     }
@@ -57,9 +54,8 @@ Result<worker::CommandSender> sender_of(const Frame& frame, const SubmitOptions&
         return shop.error();
     }
     if (options.account && *options.account != shop->account_id) {
-        return Error{ErrorCode::kInvalid, "shop " + options.shop->str() + " belongs to account " +
-                                              shop->account_id.str() + ", not to " +
-                                              options.account->str()};
+        return invalid("shop " + options.shop->str() + " belongs to account " +
+                       shop->account_id.str() + ", not to " + options.account->str());
     }
     sender.account_number = shop->account_number;
     sender.shop_number = shop->number;
@@ -124,7 +120,7 @@ Result<worker::CommandResult> submit_quietly(const Frame& frame, const Command& 
                      result.error().message + "; repeat the command with --key " + request.key};
     }
     if (!result->ok) {
-        return Error{ErrorCode::kInvalid, result->text};
+        return invalid(result->text);
     }
     return result;
 }
@@ -219,10 +215,9 @@ Result<SubmitOptions> with_account_of(const Frame& frame, const std::string& id,
                          [&](LedgerReader& ledger) -> Result<SubmitOptions> {
                              options.account = lists::account_of(ledger, id);
                              if (!options.account) {
-                                 return Error{ErrorCode::kNotFound,
-                                              "the ledger knows no " + id +
+                                 return not_found("the ledger knows no " + id +
                                                   ": expected the id of a payout, a payout run or "
-                                                  "a command"};
+                                                  "a command");
                              }
                              return std::move(options);
                          });

@@ -9,6 +9,8 @@
 
 #include "core/audit/audit.hpp"
 #include "core/copy/row_sink.hpp"
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 #include "lmdb_store/ledger/fill.hpp"
 #include "lmdb_store/ledger/ledger.hpp"
 #include "lmdb_store/queue/queue.hpp"
@@ -49,7 +51,7 @@ Result<LedgerPlace> parse_place(std::string_view text) {
     std::error_code failure;
     const fs::path whole = fs::absolute(fs::path(text), failure).lexically_normal();
     if (text.empty() || failure) {
-        return Error{ErrorCode::kInvalid, "expected a folder, or postgres://..."};
+        return invalid("expected a folder, or postgres://...");
     }
     return LedgerPlace{std::nullopt, whole.has_filename() ? whole : whole.parent_path()};
 }
@@ -129,11 +131,8 @@ Result<Target> begin_target(const LedgerPlace& from, const LedgerPlace& to,
 
 /// Returns a value that every input changes.
 std::vector<std::pair<std::string, SequenceNumber>> positions_of(LedgerReader& ledger) {
-    std::vector<std::pair<std::string, SequenceNumber>> positions;
-    for (const LedgerHead& head : heads_of(ledger)) {
-        positions.emplace_back(head.node, head.applied_seq);
-    }
-    return positions;
+    return mapped(heads_of(ledger),
+                  [](const LedgerHead& head) { return std::pair(head.node, head.applied_seq); });
 }
 
 /// Locks out the workers of stores that may write one of the two ledgers.
@@ -141,7 +140,7 @@ Result<std::vector<WorkerLock>> lock_workers(const LedgerPlace& from, const Ledg
                                              const CopyOptions& options) {
     std::vector<store::StorePaths> stores;
     for (const auto& paths : {options.writer, from.store(), to.store()}) {
-        const bool known = paths && std::any_of(stores.begin(), stores.end(), [&](const auto& had) {
+        const bool known = paths && std::ranges::any_of(stores, [&](const auto& had) {
                                return std::filesystem::equivalent(had.root, paths->root);
                            });
         if (paths && !known) {
@@ -165,13 +164,9 @@ Status check_nodes(const LedgerPlace& from, const LedgerPlace& to,
     if (!from.url || to.url || heads.size() <= 1) {
         return {};
     }
-    std::string nodes;
-    for (const LedgerHead& head : heads) {
-        nodes += (nodes.empty() ? "" : ", ") + head.node;
-    }
-    return Error{ErrorCode::kConflict,
-                 std::to_string(heads.size()) + " nodes write this ledger (" + nodes +
-                     "): it stays in PostgreSQL, for a folder belongs to one of them"};
+    return conflict(std::to_string(heads.size()) + " nodes write this ledger (" +
+                    joined(heads, ", ", std::mem_fn(&LedgerHead::node)) +
+                    "): it stays in PostgreSQL, for a folder belongs to one of them");
 }
 
 /// Checks that the ledger of a store matches the store's queue and shop numbers.
@@ -190,14 +185,13 @@ Status check_store(const LedgerPlace& to, const std::vector<LedgerHead>& heads,
         return fill.error();
     }
     const std::string uuid = (*queue)->uuid();
-    const auto own = std::find_if(heads.begin(), heads.end(),
-                                  [&uuid](const LedgerHead& head) { return head.node == uuid; });
+    const auto own =
+        std::ranges::find_if(heads, [&uuid](const LedgerHead& head) { return head.node == uuid; });
     if (own == heads.end()) {
         return heads.empty()
                    ? Status()
-                   : Error{ErrorCode::kConflict, "the ledger is that of queue " +
-                                                     heads.front().node + ", the queue of \"" +
-                                                     paths->root.string() + "\" is " + uuid};
+                   : conflict("the ledger is that of queue " + heads.front().node +
+                              ", the queue of \"" + paths->root.string() + "\" is " + uuid);
     }
     auto registry = store::Registry::open(*paths, store::Registry::Mode::kReadOnly);
     if (!registry) {
@@ -216,9 +210,8 @@ Status check_source(const LedgerPlace& from, Source& source) {
     if (found.empty()) {
         return {};
     }
-    return Error{ErrorCode::kCorrupt, "the source " + from.shown() +
-                                          " is damaged: " + found.front() +
-                                          ". Nothing was copied; `sluice doctor` says more"};
+    return corrupt("the source " + from.shown() + " is damaged: " + found.front() +
+                   ". Nothing was copied; `sluice doctor` says more");
 }
 
 // ---- The proof ----------------------------------------------------------------------------------
@@ -230,8 +223,7 @@ Status check_unmoved(const LedgerPlace& from, LedgerReader& read) {
         return now.error();
     }
     if (positions_of(*now->reader) != positions_of(read)) {
-        return Error{ErrorCode::kConflict,
-                     "a worker wrote the source meanwhile: stop it, then copy again"};
+        return conflict("a worker wrote the source meanwhile: stop it, then copy again");
     }
     return {};
 }
@@ -242,8 +234,7 @@ Result<CopyProof> compare_places(const LedgerPlace& to, Source& source) {
     if (!target) {
         return target.error();
     }
-    CopyProof proof;
-    proof.was_there = true;
+    CopyProof proof{.was_there = true};
     if (positions_of(*target->reader) == positions_of(*source.reader)) {
         // A database stores texts in its own form, so compare in that form.
         const auto form = [](const std::string& text) {
@@ -256,10 +247,9 @@ Result<CopyProof> compare_places(const LedgerPlace& to, Source& source) {
         proof.tables = side_by_side(here->take(), there->take());
     }
     if (proof.tables.empty() || !proof.holds()) {
-        return Error{ErrorCode::kConflict,
-                     to.shown() + " holds another ledger already: name another place, or " +
-                         (to.url ? "drop it (DROP SCHEMA sluice_ledger CASCADE) and migrate again"
-                                 : "move it away")};
+        return conflict(to.shown() + " holds another ledger already: name another place, or " +
+                        (to.url ? "drop it (DROP SCHEMA sluice_ledger CASCADE) and migrate again"
+                                : "move it away"));
     }
     return proof;
 }
@@ -337,8 +327,7 @@ std::vector<ComparedTable> side_by_side(const std::vector<store::TableDigest>& s
 
 bool CopyProof::holds() const {
     return findings.empty() &&
-           std::all_of(tables.begin(), tables.end(),
-                       [](const ComparedTable& table) { return table.is_equal(); });
+           std::ranges::all_of(tables, [](const ComparedTable& table) { return table.is_equal(); });
 }
 
 std::uint64_t CopyProof::rows() const {
@@ -352,7 +341,7 @@ std::uint64_t CopyProof::rows() const {
 Result<CopyProof> copy_ledger(const LedgerPlace& from, const LedgerPlace& to,
                               const CopyOptions& options) {
     if (from.is(to)) {
-        return Error{ErrorCode::kInvalid, "source and target are one ledger"};
+        return invalid("source and target are one ledger");
     }
     try {
         const auto locks = options.is_snapshot ? Result(std::vector<WorkerLock>())

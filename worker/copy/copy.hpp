@@ -22,7 +22,7 @@
 namespace sluice::worker {
 
 struct LedgerPlace {
-    std::optional<pg::Url> url;    ///< Absent for a folder.
+    std::optional<pg::Url> url{};  ///< Absent for a folder.
     std::filesystem::path folder;  ///< Absolute, without a slash at the end.
 
     /// Returns the place for messages and marks, without a password.
@@ -39,7 +39,7 @@ struct LedgerPlace {
 struct CopyOptions {
     std::uint64_t rows_max = 10'000;  ///< Rows of one transaction.
     /// The store whose worker may be writing the source, if the source is a database.
-    std::optional<store::StorePaths> writer;
+    std::optional<store::StorePaths> writer{};
     /// Receives the number of rows written so far. May be empty.
     std::function<void(std::uint64_t)> progress;
     /// No worker will open the copy. So workers of the source may run meanwhile, and a folder may
@@ -62,13 +62,13 @@ struct ComparedTable {
     const std::vector<store::TableDigest>& source, const std::vector<store::TableDigest>& target);
 
 struct CopyProof {
-    std::vector<ComparedTable> tables;  ///< All tables, sorted by name.
+    std::vector<ComparedTable> tables{};  ///< All tables, sorted by name.
     /// True if the target was a finished copy already, so that nothing was written.
     bool was_there = false;
     /// Rows whose texts had to be changed for the target, because they are not valid UTF-8.
     std::uint64_t changed_rows = 0;
     /// Findings of the target's audit.
-    std::vector<std::string> findings;
+    std::vector<std::string> findings{};
 
     [[nodiscard]] bool holds() const;
     [[nodiscard]] std::uint64_t rows() const;

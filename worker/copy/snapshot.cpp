@@ -37,7 +37,6 @@ Result<std::string> text_of(const fs::path& ledger, std::string_view name) {
     std::string text = std::string(kTitle) + "made " + std::string(name) + "\n";
     reader->scan_heads([&text](const LedgerHead& head) {
         text += "node " + head.node + " " + std::to_string(head.applied_seq.value) + "\n";
-        return true;
     });
     const auto digests = store::RowDigests::make({});
     walk_ledger(*reader, *digests);
@@ -85,9 +84,8 @@ Result<Fd> lock_folder(const fs::path& folder) {
     if (::flock(opened.get(), LOCK_EX | LOCK_NB) == 0) {
         return opened;
     }
-    return errno == EWOULDBLOCK
-               ? Error{ErrorCode::kBusy, "another snapshot is being made in " + folder.string()}
-               : system_error(errno, "lock", folder);
+    return errno == EWOULDBLOCK ? busy("another snapshot is being made in " + folder.string())
+                                : system_error(errno, "lock", folder);
 }
 
 /// Seals the copy in `made`, and gives it its name.
@@ -102,7 +100,7 @@ Status finish(const fs::path& made, const fs::path& named, const CommandKeys& ke
     }
     std::error_code failure;
     if (fs::exists(named, failure)) {
-        return Error{ErrorCode::kConflict, "a snapshot " + named.string() + " exists already"};
+        return conflict("a snapshot " + named.string() + " exists already");
     }
     fs::rename(made, named, failure);
     return failure ? system_error(failure.value(), "rename", made)
@@ -118,16 +116,13 @@ Result<SnapshotMade> make_snapshot(const LedgerPlace& from, const fs::path& snap
     if (!lock) {
         return lock.error();
     }
-    LedgerPlace to;
-    to.folder = snapshots / store::kUnfinishedSnapshot;
+    LedgerPlace to{.folder = snapshots / store::kUnfinishedSnapshot};
     std::error_code failure;
     fs::remove_all(to.folder, failure);
     if (failure) {
         return system_error(failure.value(), "remove", to.folder);
     }
-    CopyOptions options;
-    options.progress = std::move(progress);
-    options.is_snapshot = true;
+    CopyOptions options{.progress = std::move(progress), .is_snapshot = true};
     auto proof = copy_ledger(from, to, options);
     if (!proof) {
         return proof.error();

@@ -28,7 +28,7 @@ constexpr unsigned kTriesMax = 3;
 
 /// Three places of a ledger say how far a node is. One that was edited is outvoted by the others.
 SequenceNumber agreed(std::array<std::uint64_t, 3> said) {
-    std::sort(said.begin(), said.end());
+    std::ranges::sort(said);
     return {said[1]};
 }
 
@@ -50,7 +50,6 @@ LedgerState state_of(LedgerReader& ledger, const std::set<std::string>& queues) 
         state.end.batch = row.number;
         state.nodes.insert(row.node);
         batches.insert_or_assign(row.node, row);
-        return true;
     });
     const auto& heads = state.heads;
     for (const LedgerHead& head : heads_of(ledger)) {
@@ -92,10 +91,8 @@ Result<std::set<std::string>> queues_of(const std::vector<std::filesystem::path>
 /// count: it is a difference.
 bool is_forgetting(StoredLedger& stored, const std::set<std::string>& queues) {
     std::set<std::string> tasks;
-    stored.reader().scan(ForgetTask{}, {}, [&tasks](const ForgetTask& task) {
-        tasks.insert(task.command_id);
-        return true;
-    });
+    stored.reader().scan(ForgetTask{}, {},
+                         [&tasks](const ForgetTask& task) { tasks.insert(task.command_id); });
     bool found = false;
     for (auto queue = queues.begin(); !tasks.empty() && !found && queue != queues.end(); ++queue) {
         stored.reader().turn_to(*queue);
@@ -134,7 +131,7 @@ public:
                 return compare();
             }
         }
-        return Error{ErrorCode::kBusy, "data was forgotten meanwhile: try again"};
+        return busy("data was forgotten meanwhile: try again");
     }
 
 private:
@@ -149,8 +146,7 @@ private:
                 break;
             }
             if (steady_now() >= end) {
-                return Error{ErrorCode::kBusy,
-                             "a forget is under way; try again when the workers have done it"};
+                return busy("a forget is under way; try again when the workers have done it");
             }
             std::this_thread::sleep_for(kPoll);
         }
@@ -160,21 +156,18 @@ private:
     }
     /// Checks that the archives are those of the ledger's nodes.
     [[nodiscard]] Status check_nodes(const LedgerState& state) const {
-        const bool has_inputs =
-            std::any_of(state.heads.begin(), state.heads.end(),
-                        [](const auto& head) { return head.second.applied_seq.value != 0; });
+        const bool has_inputs = std::ranges::any_of(
+            state.heads, [](const auto& head) { return head.second.applied_seq.value != 0; });
         if (end_.nodes.empty() && !queues_.empty() && has_inputs) {
-            return Error{ErrorCode::kConflict,
-                         "the archive is that of queue " + *queues_.begin() +
-                             ", of which the ledger has no input: it is the archive of another "
-                             "store"};
+            return conflict("the archive is that of queue " + *queues_.begin() +
+                            ", of which the ledger has no input: it is the archive of another "
+                            "store");
         }
         for (const std::string& node : state.nodes) {
             if (!queues_.contains(node) && state.heads.contains(node)) {
-                return Error{ErrorCode::kConflict,
-                             "the ledger has inputs of queue " + node +
-                                 ", whose archive was not named: --from names the archive of every "
-                                 "node"};
+                return conflict("the ledger has inputs of queue " + node +
+                                ", whose archive was not named: --from names the archive of every "
+                                "node");
             }
         }
         return {};
@@ -187,12 +180,11 @@ private:
         }
         auto newest = newest_snapshot(options_.snapshots);
         if (!newest || !*newest) {
-            return newest
-                       ? Error{ErrorCode::kConflict, replayed.error().message +
-                                                         ", or compared from a snapshot on, which "
-                                                         "`sluice ledger snapshot` makes in " +
-                                                         options_.snapshots.string()}
-                       : newest.error();
+            return newest ? conflict(replayed.error().message +
+                                     ", or compared from a snapshot on, which "
+                                     "`sluice ledger snapshot` makes in " +
+                                     options_.snapshots.string())
+                          : newest.error();
         }
         snapshot_ = std::move(*newest);
         return replay(attempt + kTriesMax);
@@ -217,12 +209,11 @@ private:
     [[nodiscard]] Status check_begin() {
         for (const auto& [queue, node] : end_.nodes) {
             if (replayed_->applied(queue) > node.applied) {
-                return Error{ErrorCode::kConflict,
-                             "the snapshot " + snapshot_->string() + " ends at input " +
-                                 std::to_string(replayed_->applied(queue).value) + " of queue " +
-                                 queue + ", the ledger at input " +
-                                 std::to_string(node.applied.value) +
-                                 ": the ledger was restored or cut"};
+                return conflict("the snapshot " + snapshot_->string() + " ends at input " +
+                                std::to_string(replayed_->applied(queue).value) + " of queue " +
+                                queue + ", the ledger at input " +
+                                std::to_string(node.applied.value) +
+                                ": the ledger was restored or cut");
             }
         }
         return {};
@@ -307,12 +298,11 @@ private:
                 return {};
             }
             if (steady_now() >= end || is_stopped()) {
-                return Error{ErrorCode::kConflict,
-                             "the archive of queue " + *late + " ends at input " +
-                                 std::to_string(replayed_->applied(*late).value) +
-                                 ", the ledger has applied input " +
-                                 std::to_string(end_.nodes.at(*late).applied.value) +
-                                 ": the archive was cut, or it is not the one of this ledger"};
+                return conflict("the archive of queue " + *late + " ends at input " +
+                                std::to_string(replayed_->applied(*late).value) +
+                                ", the ledger has applied input " +
+                                std::to_string(end_.nodes.at(*late).applied.value) +
+                                ": the archive was cut, or it is not the one of this ledger");
             }
             std::this_thread::sleep_for(kPoll);
         }
@@ -367,8 +357,7 @@ private:
         }
         bool found = false;
         for (const auto& [queue, node] : end_.nodes) {
-            CommandRow first;
-            first.seq = {node.applied.value + 1};
+            const CommandRow first{.seq = {node.applied.value + 1}};
             (*now)->reader().turn_to(queue);
             (*now)->reader().scan(first, {0, 1}, [&found](const CommandRow& row) {
                 found = found || row.topic == Topic::kForget;
@@ -378,9 +367,7 @@ private:
         return found;
     }
     [[nodiscard]] Result<ReplayOutcome> compare() {
-        ReplayOutcome outcome;
-        outcome.inputs = replayed_->inputs_count();
-        outcome.snapshot = snapshot_;
+        ReplayOutcome outcome{.inputs = replayed_->inputs_count(), .snapshot = snapshot_};
         std::map<std::string, std::uint64_t> shown;
         const auto add = [&](const store::RowDifference& difference) {
             if (++shown[difference.table] <= options_.differences_max) {
@@ -396,7 +383,7 @@ private:
             return compared.error();
         }
         if (is_stopped()) {
-            return Error{ErrorCode::kBusy, "it was interrupted"};
+            return busy("it was interrupted");
         }
         return outcome;
     }

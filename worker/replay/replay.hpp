@@ -41,8 +41,8 @@ struct ReplayOptions {
 
 struct ReplayOutcome {
     std::uint64_t inputs = 0;
-    std::vector<ComparedTable> tables;  ///< Source: the ledger. Target: the replay. By name.
-    std::vector<store::RowDifference> differences;
+    std::vector<ComparedTable> tables{};  ///< Source: the ledger. Target: the replay. By name.
+    std::vector<store::RowDifference> differences{};
     std::uint64_t more = 0;  ///< Differences beyond `differences_max`.
     /// The snapshot that the replay began with. Edits that are older than it are not found.
     std::optional<std::filesystem::path> snapshot;

@@ -65,9 +65,8 @@ public:
         const auto right_rows = right.rows({});
         const bool is_fast = restart_without_changes(*rows_, *right_rows);
         tables = both_digests(*rows_, *right_rows);
-        const bool are_equal =
-            std::all_of(tables.begin(), tables.end(),
-                        [](const ComparedTable& table) { return table.is_equal(); });
+        const bool are_equal = std::ranges::all_of(
+            tables, [](const ComparedTable& table) { return table.is_equal(); });
         if (is_fast && !are_equal) {
             rows_->restart(false);
             right_rows->restart(false);

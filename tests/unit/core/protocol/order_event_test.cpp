@@ -15,7 +15,7 @@ using test::kOrder;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::vector<std::string> invalid(const std::string& field) {
+std::vector<std::string> invalid_format(const std::string& field) {
     return {field + " INVALID_FORMAT"};
 }
 std::vector<std::string> required(const std::string& field) {
@@ -131,7 +131,7 @@ TEST(OrderEventRules, UpdatedAtIsRequiredButOnCreate) {
         EXPECT_EQ(event->updated_at, event->ordered_at);
     }
     EXPECT_EQ(errors_of(edited("2024-02-01T12:00:00.5+01:00", "yesterday"), Topic::kOrderCreate),
-              invalid("platform_updated_at"));
+              invalid_format("platform_updated_at"));
 }
 
 TEST(OrderEventRules, NullOnAnOptionalFieldMeansAbsent) {
@@ -158,7 +158,7 @@ TEST(OrderEventRules, CustomerFieldsAreStringsOfAnyLength) {
     for (const std::string name : {"platform_customer_id", "email", "phone"}) {
         const std::string start = '"' + name + "\": \"";
         EXPECT_THAT(errors_of(edited(start, start + std::string(100'000, 'x'))), IsEmpty());
-        EXPECT_EQ(errors_of(edited(start, '"' + name + "\": 5, \"x\": \"")), invalid(name));
+        EXPECT_EQ(errors_of(edited(start, '"' + name + "\": 5, \"x\": \"")), invalid_format(name));
     }
     EXPECT_THAT(errors_of(edited("a@example.com", "")), IsEmpty());
 }
@@ -169,7 +169,7 @@ TEST(OrderEventRules, AnEmptyAnonymousIdCountsAsAbsent) {
     const OrderEvent* event = parser.parse(body, Topic::kOrderUpdate, "svc_anon_id");
     ASSERT_NE(event, nullptr);
     EXPECT_FALSE(event->anon_id);
-    EXPECT_EQ(errors_of(edited("\"anon-1\"", "7")), invalid("svc_anon_id"));
+    EXPECT_EQ(errors_of(edited("\"anon-1\"", "7")), invalid_format("svc_anon_id"));
 }
 
 TEST(OrderEventRules, TheAnonymousIdsFieldFollowsTheHeaderPrefix) {
@@ -193,9 +193,9 @@ TEST(OrderEventRules, IdsAre1To1024Bytes) {
              {"r-1", "refund_line_items[0].refund_line_item_id"},
              {"l-2", "line_items[1].line_item_id"}}) {
         EXPECT_THAT(errors_of(edited(value, std::string(1024, 'x'))), IsEmpty()) << field;
-        EXPECT_EQ(errors_of(edited(value, std::string(1025, 'x'))), invalid(field));
-        EXPECT_EQ(errors_of(edited(value, "")), invalid(field));
-        EXPECT_EQ(errors_of(edited('"' + value + '"', "17")), invalid(field));
+        EXPECT_EQ(errors_of(edited(value, std::string(1025, 'x'))), invalid_format(field));
+        EXPECT_EQ(errors_of(edited(value, "")), invalid_format(field));
+        EXPECT_EQ(errors_of(edited('"' + value + '"', "17")), invalid_format(field));
     }
 }
 
@@ -203,13 +203,15 @@ TEST(OrderEventRules, MoneyIsADecimalStringOfZeroOrMore) {
     for (const std::string_view bad :
          {"\"-1\"", "120", "120.00", "\"1e3\"", "\"\"", "\"1,000\"", "\"1234567890123456\"",
           "\"1.1234567\"", "true", "[]", "{}"}) {
-        EXPECT_EQ(errors_of(edited("\"120.00\"", bad)), invalid("amount")) << bad;
-        EXPECT_EQ(errors_of(edited("\"20.00\"", bad)), invalid("tax")) << bad;
-        EXPECT_EQ(errors_of(edited("\"5.00\"", bad)), invalid("shipping")) << bad;
-        EXPECT_EQ(errors_of(edited("\"60.00\"", bad)), invalid("line_items[0].amount")) << bad;
-        EXPECT_EQ(errors_of(edited("\"10.00\"", bad)), invalid("line_items[0].tax")) << bad;
-        EXPECT_EQ(errors_of(edited("\"30.00\"", bad)), invalid("refund_line_items[0].amount"));
-        EXPECT_EQ(errors_of(edited("\"10\"", bad)), invalid("discounts[0].value")) << bad;
+        EXPECT_EQ(errors_of(edited("\"120.00\"", bad)), invalid_format("amount")) << bad;
+        EXPECT_EQ(errors_of(edited("\"20.00\"", bad)), invalid_format("tax")) << bad;
+        EXPECT_EQ(errors_of(edited("\"5.00\"", bad)), invalid_format("shipping")) << bad;
+        EXPECT_EQ(errors_of(edited("\"60.00\"", bad)), invalid_format("line_items[0].amount"))
+            << bad;
+        EXPECT_EQ(errors_of(edited("\"10.00\"", bad)), invalid_format("line_items[0].tax")) << bad;
+        EXPECT_EQ(errors_of(edited("\"30.00\"", bad)),
+                  invalid_format("refund_line_items[0].amount"));
+        EXPECT_EQ(errors_of(edited("\"10\"", bad)), invalid_format("discounts[0].value")) << bad;
     }
     EXPECT_THAT(errors_of(edited("120.00", "000120.00")), IsEmpty());
 }
@@ -229,37 +231,39 @@ TEST(OrderEventRules, QuantityIsAWholeNumberStringOfAtMost9Digits) {
     }
     for (const char* bad : {"1", "\"\"", "\"1.0\"", "\"-1\"", "\"+1\"", "\"1000000000\"", "\" 1\"",
                             "\"0000000001\"", "\"0x1\"", "true"}) {
-        EXPECT_EQ(line(bad), invalid("line_items[0].quantity")) << bad;
-        EXPECT_EQ(refund(bad), invalid("refund_line_items[0].quantity")) << bad;
+        EXPECT_EQ(line(bad), invalid_format("line_items[0].quantity")) << bad;
+        EXPECT_EQ(refund(bad), invalid_format("refund_line_items[0].quantity")) << bad;
     }
-    EXPECT_EQ(line("\"0\""), invalid("line_items[0].quantity"));
-    EXPECT_EQ(line("\"000\""), invalid("line_items[0].quantity"));
+    EXPECT_EQ(line("\"0\""), invalid_format("line_items[0].quantity"));
+    EXPECT_EQ(line("\"000\""), invalid_format("line_items[0].quantity"));
     EXPECT_THAT(refund("\"0\""), IsEmpty());
 }
 
 TEST(OrderEventRules, TimestampsAndCurrencyAreChecked) {
     EXPECT_EQ(errors_of(edited("2024-01-31T12:00:00Z", "2024-01-31 12:00:00")),
-              invalid("platform_ordered_at"));
+              invalid_format("platform_ordered_at"));
     EXPECT_EQ(
         errors_of(edited("\"platform_cancelled_at\": null", "\"platform_cancelled_at\": \"\"")),
-        invalid("platform_cancelled_at"));
+        invalid_format("platform_cancelled_at"));
     EXPECT_EQ(errors_of(edited("2024-02-01T00:00:00Z", "2024-02-30T00:00:00Z")),
-              invalid("refund_line_items[0].platform_refunded_at"));
+              invalid_format("refund_line_items[0].platform_refunded_at"));
     EXPECT_EQ(errors_of(edited("\"2024-01-31T12:00:00Z\"", "1706702400")),
-              invalid("platform_ordered_at"));
-    EXPECT_EQ(errors_of(edited("EUR", "eur")), invalid("currency_code"));
-    EXPECT_EQ(errors_of(edited("EUR", "")), invalid("currency_code"));
+              invalid_format("platform_ordered_at"));
+    EXPECT_EQ(errors_of(edited("EUR", "eur")), invalid_format("currency_code"));
+    EXPECT_EQ(errors_of(edited("EUR", "")), invalid_format("currency_code"));
 }
 
 TEST(OrderEventRules, DiscountsAreChecked) {
-    EXPECT_EQ(errors_of(edited("SPRING", "")), invalid("discounts[0].code"));
-    EXPECT_EQ(errors_of(edited("DISCOUNT_CODE", "discount_code")), invalid("discounts[0].type"));
-    EXPECT_EQ(errors_of(edited("PERCENTAGE", "PERCENT")), invalid("discounts[0].value_type"));
+    EXPECT_EQ(errors_of(edited("SPRING", "")), invalid_format("discounts[0].code"));
+    EXPECT_EQ(errors_of(edited("DISCOUNT_CODE", "discount_code")),
+              invalid_format("discounts[0].type"));
+    EXPECT_EQ(errors_of(edited("PERCENTAGE", "PERCENT")),
+              invalid_format("discounts[0].value_type"));
     EXPECT_THAT(errors_of(edited("PERCENTAGE", "FIXED_AMOUNT")), IsEmpty());
     EXPECT_EQ(errors_of(edited("\"discounts\": [", "\"discounts\": [7, ")),
-              invalid("discounts[0]"));
+              invalid_format("discounts[0]"));
     EXPECT_EQ(errors_of(edited("\"discounts\": [", "\"discounts\": {}, \"x\": [")),
-              invalid("discounts"));
+              invalid_format("discounts"));
 }
 
 TEST(OrderEventRules, AnOrderHasAtLeastOneLineItem) {
@@ -273,7 +277,7 @@ TEST(OrderEventRules, AnOrderHasAtLeastOneLineItem) {
 }
 
 TEST(OrderEventRules, LineItemIdsAreUniqueTheSecondIsAtFault) {
-    EXPECT_EQ(errors_of(edited("l-2", "l-1")), invalid("line_items[1].line_item_id"));
+    EXPECT_EQ(errors_of(edited("l-2", "l-1")), invalid_format("line_items[1].line_item_id"));
     // Also when other errors come later, in order.
     EXPECT_THAT(errors_of(edited("\"60.00\"", "1", edited("l-2", "l-1"))),
                 ElementsAre("line_items[0].amount INVALID_FORMAT",
@@ -291,8 +295,9 @@ TEST(OrderEventRules, RefundAndLineIdsAppearOnceInRefundsTheSecondIsAtFault) {
     };
     EXPECT_THAT(errors_of(second_refund("r-2", "l-2")), IsEmpty());
     EXPECT_EQ(errors_of(second_refund("r-1", "l-2")),
-              invalid("refund_line_items[1].refund_line_item_id"));
-    EXPECT_EQ(errors_of(second_refund("r-2", "l-1")), invalid("refund_line_items[1].line_item_id"));
+              invalid_format("refund_line_items[1].refund_line_item_id"));
+    EXPECT_EQ(errors_of(second_refund("r-2", "l-1")),
+              invalid_format("refund_line_items[1].line_item_id"));
     EXPECT_THAT(errors_of(second_refund("r-1", "l-1")),
                 ElementsAre("refund_line_items[1].refund_line_item_id INVALID_FORMAT",
                             "refund_line_items[1].line_item_id INVALID_FORMAT"));
@@ -310,7 +315,7 @@ TEST(OrderEventRules, ElementsThatAreNoObjectsAreListedAndKeepTheirPlace) {
 TEST(OrderEventRules, ARefundNamesALineItemOfTheSamePayload) {
     EXPECT_EQ(errors_of(edited(R"("line_item_id": "l-1", "platform)",
                                R"("line_item_id": "l-9", "platform)")),
-              invalid("refund_line_items[0].line_item_id"));
+              invalid_format("refund_line_items[0].line_item_id"));
 }
 
 TEST(OrderEventRules, ANumberThatIsMalformedIsLeftOutAndNoError) {
@@ -347,16 +352,16 @@ TEST(OrderEventRules, UnknownFieldsAreAccepted) {
 }
 
 TEST(OrderEventRules, ANamedFieldTwiceInOneObjectIsInvalid) {
-    EXPECT_EQ(errors_of(edited("\"unknown\"", "\"amount\"")), invalid("amount"));
-    EXPECT_EQ(errors_of(edited("\"unknown\"", "\"svc_anon_id\"")), invalid("svc_anon_id"));
-    EXPECT_EQ(errors_of(edited("\"unknown\"", R"("\u0061mount")")), invalid("amount"));
+    EXPECT_EQ(errors_of(edited("\"unknown\"", "\"amount\"")), invalid_format("amount"));
+    EXPECT_EQ(errors_of(edited("\"unknown\"", "\"svc_anon_id\"")), invalid_format("svc_anon_id"));
+    EXPECT_EQ(errors_of(edited("\"unknown\"", R"("\u0061mount")")), invalid_format("amount"));
     EXPECT_EQ(
         errors_of(edited("\"unknown\": {\"kept\": [1, 2.5, null, true, \"x\"]}", "\"tax\": null")),
-        invalid("tax"));
+        invalid_format("tax"));
     EXPECT_EQ(errors_of(edited("\"quantity\": \"2\"", "\"quantity\": \"2\", \"quantity\": \"2\"")),
-              invalid("line_items[0].quantity"));
+              invalid_format("line_items[0].quantity"));
     EXPECT_EQ(errors_of(edited("\"value\": \"10\"", "\"value\": \"10\", \"value\": \"11\"")),
-              invalid("discounts[0].value"));
+              invalid_format("discounts[0].value"));
     EXPECT_THAT(errors_of(edited("\"unknown\"", "\"twice\": 1, \"twice\"")), IsEmpty());
 }
 
@@ -381,10 +386,10 @@ TEST(OrderEventRules, RepeatedIdsAreFoundInLongListsToo) {
     const std::string many = edited("\"line_items\": [", "\"line_items\": [" + lines);
     EXPECT_THAT(errors_of(many), IsEmpty());
     EXPECT_EQ(errors_of(edited("\"n2999\"", "\"n17\"", many)),
-              invalid("line_items[2999].line_item_id"));
+              invalid_format("line_items[2999].line_item_id"));
     EXPECT_EQ(errors_of(edited(R"("line_item_id": "l-1", "platform)",
                                R"("line_item_id": "m", "platform)", many)),
-              invalid("refund_line_items[0].line_item_id"));
+              invalid_format("refund_line_items[0].line_item_id"));
 }
 
 /// Every text of an event.
