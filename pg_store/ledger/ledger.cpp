@@ -25,9 +25,10 @@ void check_acknowledged(const InDoubt& doubt, std::string_view node, SequenceNum
             {ErrorCode::kConflict,
              "the database has this node's inputs up to " + std::to_string(applied.value) +
                  ", and had acknowledged them up to " + std::to_string(acknowledged->second.value) +
-                 ": a server took over that lacks them, or a backup was restored. Nothing is "
-                 "applied on top of that. Start the worker again: it applies what is still in the "
-                 "queue, or says what to do (docs/postgresql.md)"});
+                 ": a server took over that lacks them, a backup was restored, or the ledger was "
+                 "distributed over Citus meanwhile. Nothing is applied on top of that. Start the "
+                 "worker again: it applies what is still in the queue, or says what to do "
+                 "(docs/postgresql.md)"});
     }
 }
 

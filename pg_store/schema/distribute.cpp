@@ -128,16 +128,20 @@ Distributed distribute_rest(Connection& session) {
 }
 
 Result<Distributed> distribute(const Url& url) {
-    return in_session(url, Access::kReadWrite, {},
-                      [](std::unique_ptr<Connection> session) -> Result<Distributed> {
-                          check_cluster(*session);
-                          session->script("BEGIN");
-                          lock_out_writers(*session);
-                          Distributed done = distribute_rest(*session);
-                          session->script("COMMIT");
-                          check_replicated(*session);
-                          return done;
-                      });
+    // Not every table is free when the batches are locked out: one that begins reads before it
+    // waits.
+    return again_while_busy([&url] {
+        return in_session(url, Access::kReadWrite, {},
+                          [](std::unique_ptr<Connection> session) -> Result<Distributed> {
+                              check_cluster(*session);
+                              session->script("BEGIN");
+                              lock_out_writers(*session);
+                              Distributed done = distribute_rest(*session);
+                              session->script("COMMIT");
+                              check_replicated(*session);
+                              return done;
+                          });
+    });
 }
 
 }  // namespace sluice::pg

@@ -159,17 +159,14 @@ Result<Migrated> migrate(Connection& session) {
 }  // namespace
 
 Result<Migrated> migrate(const Url& url) {
-    constexpr int kTries = 10;  // of a serializable one that meets batches or another migration
-    for (int tried = 1;; ++tried) {
+    return again_while_busy([&url]() -> Result<Migrated> {
         try {
             const std::unique_ptr<Connection> session = open_session(url, Access::kReadWrite, {});
             return migrate(*session);
         } catch (const LedgerFailure& failure) {
-            if (failure.error().code != ErrorCode::kBusy || tried == kTries) {
-                return failure.error();
-            }
+            return failure.error();
         }
-    }
+    });
 }
 
 }  // namespace sluice::pg

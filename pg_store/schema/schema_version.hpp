@@ -46,6 +46,19 @@ auto in_session(const Url& url, Access access, const Waiting& waiting, Use&& use
     }
 }
 
+/// Runs a change of the schema again while it returns kBusy: a serializable one that meets batches
+/// or another change, or one that waits for a batch that waits for it. Returns its last result.
+template <class Change>
+auto again_while_busy(Change&& change) -> decltype(change()) {
+    constexpr int kTries = 10;
+    for (int tried = 1;; ++tried) {
+        auto changed = change();
+        if (changed.ok() || changed.error().code != ErrorCode::kBusy || tried == kTries) {
+            return changed;
+        }
+    }
+}
+
 /// Queues the check of the schema's number that every batch makes under the writer lock, which
 /// migrate() holds exclusively. The sync() that follows throws kUnsupported if the number differs:
 /// the batch must not commit.

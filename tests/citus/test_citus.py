@@ -96,7 +96,10 @@ def test_migrate_names_distribute_which_may_be_repeated(folder, twins):
         assert "--distribute distributes it over the Citus nodes" in sluice(*migrate)
         # Rows that are there go along.
         sluice("worker", "--until-empty", "--ledger", cluster.url())
-        assert "27 tables by rows, 19 whole on each" in sluice(*migrate, "--distribute")
+        said = str(sluice(*migrate, "--distribute"))
+        [[by_rows, whole]] = cluster.query("SELECT count(*) FILTER (WHERE citus_table_type = 'distributed'), count(*) "
+                                           "FILTER (WHERE citus_table_type = 'reference') FROM citus_tables")
+        assert f"{by_rows} tables by rows, {whole} whole on each" in said and int(by_rows) > int(whole) > 0
         assert "all were spread before" in sluice(*migrate, "--distribute")
         assert "--distribute" not in sluice(*migrate)
         assert cluster.query("SELECT count(DISTINCT nodename) FROM citus_shards WHERE table_name = "
@@ -113,8 +116,9 @@ def test_a_worker_that_was_connected_before_stops(folder, twins):
         twins.copy("connected-store")("ledger", "migrate", "--ledger", cluster.url())
         sluice, worker = begun(twins, cluster, "connected-store")
         distribute(cluster.url())
-        assert worker.process.wait(30) == 1 and "0A000" in worker.text(), worker.text()
-        assert applied(cluster) < INPUTS
+        # Its next statement is refused, or finds the rows of the coordinator alone, which are none.
+        assert worker.process.wait(30) == 1, worker.text()
+        assert "0A000" in worker.text() or "distributed over Citus meanwhile" in worker.text(), worker.text()
         test_postgres.finish(sluice, twins, cluster.url())
     finally:
         cluster.remove()
