@@ -5,8 +5,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/values/name_table.hpp"
-
 namespace sluice {
 namespace {
 
@@ -18,35 +16,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kOrderSta
     {"in_payout", "ON_ITS_WAY"},
     {"paid", "PAID"},
     {"cancelled", "CANCELLED"},
-}};
-constexpr NameTable<PayoutState, 4> kPaymentStates{{
-    {PayoutState::kClosed, "PREPARING"},
-    {PayoutState::kApproved, "PREPARING"},
-    {PayoutState::kSent, "SENT"},
-    {PayoutState::kPaid, "PAID"},
-}};
-constexpr NameTable<SkipReason, 5> kSkipReasons{{
-    {SkipReason::kNotPositive, "NOT_POSITIVE"},
-    {SkipReason::kBelowMinimum, "BELOW_MINIMUM"},
-    {SkipReason::kNoPayee, "NO_PAYEE"},
-    {SkipReason::kPayeeChanged, "PAYEE_CHANGED"},
-    {SkipReason::kExcluded, "EXCLUDED"},
-}};
-constexpr NameTable<JournalReason, 14> kEntryWords{{
-    {JournalReason::kAccrual, "EARNED"},
-    {JournalReason::kAttribution, "EARNED"},
-    {JournalReason::kRefund, "REFUND"},
-    {JournalReason::kCancellation, "CANCELLED"},
-    {JournalReason::kUpdate, "ORDER_CHANGED"},
-    {JournalReason::kTier, "MONTH_VOLUME"},
-    {JournalReason::kDetach, "TAKEN_BACK"},
-    {JournalReason::kReject, "TAKEN_BACK"},
-    {JournalReason::kCredit, "CREDIT"},
-    {JournalReason::kOpening, "CARRIED_OVER"},
-    {JournalReason::kPayout, "PAYMENT"},
-    {JournalReason::kVoid, "PAYMENT_CAME_BACK"},
-    {JournalReason::kFailed, "PAYMENT_CAME_BACK"},
-    {JournalReason::kReturned, "PAYMENT_CAME_BACK"},
 }};
 
 }  // namespace
@@ -70,15 +39,70 @@ std::string_view creator_order_state(std::string_view status) {
 }
 
 std::string_view creator_payment_state(PayoutState state) noexcept {
-    return name_in(kPaymentStates, state, "CAME_BACK");
+    switch (state) {
+        case PayoutState::kClosed:
+        case PayoutState::kApproved:
+            return "PREPARING";
+        case PayoutState::kSent:
+            return "SENT";
+        case PayoutState::kPaid:
+            return "PAID";
+        case PayoutState::kVoid:
+        case PayoutState::kFailed:
+        case PayoutState::kReturned:
+            break;
+    }
+    return "CAME_BACK";
 }
 
 std::string_view creator_skip_reason(SkipReason reason) noexcept {
-    return name_in(kSkipReasons, reason, "CHECKED");
+    switch (reason) {
+        case SkipReason::kNotPositive:
+            return "NOT_POSITIVE";
+        case SkipReason::kBelowMinimum:
+            return "BELOW_MINIMUM";
+        case SkipReason::kNoPayee:
+            return "NO_PAYEE";
+        case SkipReason::kPayeeChanged:
+            return "PAYEE_CHANGED";
+        case SkipReason::kExcluded:
+            return "EXCLUDED";
+        case SkipReason::kBlocked:
+        case SkipReason::kHeld:
+            break;
+    }
+    return "CHECKED";
 }
 
 std::string_view creator_entry_word(JournalReason reason) noexcept {
-    return name_in(kEntryWords, reason, "CORRECTION");
+    switch (reason) {
+        case JournalReason::kAccrual:
+        case JournalReason::kAttribution:
+            return "EARNED";
+        case JournalReason::kRefund:
+            return "REFUND";
+        case JournalReason::kCancellation:
+            return "CANCELLED";
+        case JournalReason::kUpdate:
+            return "ORDER_CHANGED";
+        case JournalReason::kTier:
+            return "MONTH_VOLUME";
+        case JournalReason::kDetach:
+        case JournalReason::kReject:
+            return "TAKEN_BACK";
+        case JournalReason::kCredit:
+            return "CREDIT";
+        case JournalReason::kOpening:
+            return "CARRIED_OVER";
+        case JournalReason::kPayout:
+            return "PAYMENT";
+        case JournalReason::kVoid:
+        case JournalReason::kFailed:
+        case JournalReason::kReturned:
+            return "PAYMENT_CAME_BACK";
+        default:
+            return "CORRECTION";
+    }
 }
 
 }  // namespace sluice

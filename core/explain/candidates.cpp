@@ -6,7 +6,6 @@
 #include "core/explain/explain.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
-#include "core/values/name_table.hpp"
 
 namespace sluice {
 namespace {
@@ -14,16 +13,25 @@ namespace {
 constexpr std::size_t kClicksShownMax = 10;  ///< In one program.
 constexpr std::size_t kCodesShownMax = 100;
 
-constexpr NameTable<CandidateVerdict, 7> kVerdictWords{{
-    {CandidateVerdict::kWon, "won"},
-    {CandidateVerdict::kSameCreator, "points to the same creator"},
-    {CandidateVerdict::kLaterCode, "lost: an earlier code of the order counts"},
-    {CandidateVerdict::kLowerPrecedence,
-     "lost: the program's precedence puts the other type first"},
-    {CandidateVerdict::kClickBelowCode, "lost: between programs a code beats a click"},
-    {CandidateVerdict::kOlderClick, "lost: another program's click is later"},
-    {CandidateVerdict::kHigherProgramId, "lost: a tie goes to the lowest program id"},
-}};
+std::string verdict_words(CandidateVerdict verdict) {
+    switch (verdict) {
+        case CandidateVerdict::kWon:
+            return "won";
+        case CandidateVerdict::kSameCreator:
+            return "points to the same creator";
+        case CandidateVerdict::kLaterCode:
+            return "lost: an earlier code of the order counts";
+        case CandidateVerdict::kLowerPrecedence:
+            return "lost: the program's precedence puts the other type first";
+        case CandidateVerdict::kClickBelowCode:
+            return "lost: between programs a code beats a click";
+        case CandidateVerdict::kOlderClick:
+            return "lost: another program's click is later";
+        case CandidateVerdict::kHigherProgramId:
+            return "lost: a tie goes to the lowest program id";
+    }
+    return "lost";
+}
 
 std::string code_source(const std::string& code) {
     return "code " + code;
@@ -132,12 +140,11 @@ std::vector<ExplainedCandidate> candidates_then(const OrderState& order, LedgerR
         const bool is_click = candidate.type != AttributionType::kAffiliateCode;
         std::string source = is_click ? click_source(candidate.clicked_at, candidate.link)
                                       : code_source(candidate.code);
-        out.push_back({candidate.type, std::move(source), candidate.program.str(),
-                       shown_id(ledger, order.key.account, candidate.creator).str(),
-                       candidate.verdict == CandidateVerdict::kWon,
-                       std::string(name_in(kVerdictWords, candidate.verdict, "lost")),
-                       is_click ? std::optional(candidate.clicked_at) : std::nullopt,
-                       candidate.link});
+        out.push_back(
+            {candidate.type, std::move(source), candidate.program.str(),
+             shown_id(ledger, order.key.account, candidate.creator).str(),
+             candidate.verdict == CandidateVerdict::kWon, verdict_words(candidate.verdict),
+             is_click ? std::optional(candidate.clicked_at) : std::nullopt, candidate.link});
     }
     add_later_clicks(out, order, ledger);
     return out;

@@ -24,8 +24,9 @@ struct Reply {
 [[nodiscard]] inline Reply nothing(std::string text) {
     return {CommandOutcome::kNothing, std::move(text)};
 }
+/// The ledger does not allow the command.
 [[nodiscard]] inline Error refused(std::string text) {
-    return {ErrorCode::kConflict, std::move(text)};
+    return conflict(std::move(text));
 }
 
 /// Runs a command of one type. Returns an Error if it refuses, and has then changed nothing.

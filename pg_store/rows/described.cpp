@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "core/ledger/failure.hpp"
-#include "core/values/name_table.hpp"
 #include "pg_store/rows/row_fields.hpp"
 
 namespace sluice::pg {
@@ -50,16 +49,24 @@ std::vector<SqlColumn> sql_columns(const std::vector<Column>& columns, bool are_
     return all;
 }
 
-constexpr NameTable<Type, 7> kTypeNames{{{Type::kBool, "boolean"},
-                                         {Type::kBytes, "bytea"},
-                                         {Type::kInt8, "bigint"},
-                                         {Type::kInt2, "smallint"},
-                                         {Type::kInt4, "integer"},
-                                         {Type::kText, "text"},
-                                         {Type::kNumeric, "numeric"}}};
-
 std::string type_name(Type type) {
-    return std::string(name_in(kTypeNames, type, "text"));
+    switch (type) {
+        case Type::kBool:
+            return "boolean";
+        case Type::kBytes:
+            return "bytea";
+        case Type::kInt8:
+            return "bigint";
+        case Type::kInt2:
+            return "smallint";
+        case Type::kInt4:
+            return "integer";
+        case Type::kNumeric:
+            return "numeric";
+        case Type::kText:
+            break;
+    }
+    return "text";
 }
 
 /// `item` of each column, separated.

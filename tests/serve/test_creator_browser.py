@@ -109,17 +109,13 @@ def test_the_page_has_words_for_each_name_of_the_api(visit):
         text = (paths.ROOT / "core" / file).read_text()
         return set(re.findall(r'"([A-Z][A-Z_]+)"', text[text.index(begin):text.index(end, text.index(begin))]))
 
-    def names_of(table, function):
-        """The names of a table, and the one that its function has for the others."""
-        return names("creators/words.cpp", table + "{{", "}};") | names("creators/words.cpp", function + "(", "\n}")
-
     assert set(words["causes"]) == names("explain/cause.cpp", "kNames{", "};")
     orders = names("creators/words.cpp", "kOrderStates{{", "}};") | {"PENDING", "CHECKED"}
-    payments = names_of("kPaymentStates", "creator_payment_state")
+    payments = names("creators/words.cpp", "creator_payment_state(", "\n}")
     assert set(words["order"]) == orders and set(words["payment"]) == payments
     assert set(words["states"]) == orders | payments
-    assert set(words["left_out"]) == names_of("kSkipReasons", "creator_skip_reason")
-    assert set(words["entries"]) == names_of("kEntryWords", "creator_entry_word")
+    assert set(words["left_out"]) == names("creators/words.cpp", "creator_skip_reason(", "\n}")
+    assert set(words["entries"]) == names("creators/words.cpp", "creator_entry_word(", "\n}")
 
 
 # In a tab of its own -------------------------------------------------------------------------------------------------
