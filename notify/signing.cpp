@@ -31,8 +31,7 @@ constexpr std::array<std::string_view, 2> kOwnPrefixes{"webhook-", "proxy-"};
 bool is_name(std::string_view name) noexcept {
     constexpr std::string_view kSigns = "!#$%&'*+-.^_`|~";
     return !name.empty() && std::ranges::all_of(name, [&](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-               kSigns.find(c) != std::string_view::npos;
+        return is_ascii_letter_or_digit(c) || kSigns.find(c) != std::string_view::npos;
     });
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/protocol/receipt.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -20,7 +21,7 @@ std::string digits_of(std::uint64_t number) {
 std::string command_id_prefix(Timestamp received_at) {
     std::string prefix = "C";
     for (const char c : received_at.to_string().substr(2, 17)) {  // 2026-01-31T14:05:09...
-        if (c >= '0' && c <= '9') {
+        if (is_ascii_digit(c)) {
             prefix.push_back(c);
         }
     }

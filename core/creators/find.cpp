@@ -7,6 +7,7 @@
 #include "core/ledger/list_rows.hpp"
 #include "core/lists/silence.hpp"
 #include "core/protocol/order_numbers.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -58,18 +59,12 @@ std::vector<OrderState> CreatorLedger::orders_called(const ShopId& shop,
             orders.push_back(*std::move(order));
         }
     };
-    std::string plain = without_mark(number);
+    const std::string plain = without_mark(number);
     add(OrderId(number));
     add(OrderId(plain));
     // People write an id in either case.
-    std::ranges::transform(plain, plain.begin(), [](char c) {
-        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    });
-    add(OrderId(plain));
-    std::ranges::transform(plain, plain.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    });
-    add(OrderId(plain));
+    add(OrderId(ascii_upper(plain)));
+    add(OrderId(ascii_lower(plain)));
     const std::optional<ShopNumber> shop_number = shop_of(shop);
     if (!shop_number || !is_order_number(number)) {
         return orders;

@@ -9,6 +9,7 @@
 #include "core/rules/account.hpp"
 #include "core/statements/next_close.hpp"
 #include "core/statements/statements.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -33,9 +34,8 @@ std::optional<std::string> quoted_word(std::string_view word) {
         if (byte < 0x20 || byte == 0x7F) {
             return std::nullopt;
         }
-        plain =
-            plain && ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      std::string_view("._-:@+/=").find(c) != std::string_view::npos);
+        plain = plain && (is_ascii_letter_or_digit(c) ||
+                          std::string_view("._-:@+/=").find(c) != std::string_view::npos);
         quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
     }
     const bool is_option = word.starts_with('-');

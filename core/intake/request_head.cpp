@@ -3,34 +3,17 @@
 #include <algorithm>
 
 #include "core/protocol/order_event.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
 
 constexpr std::string_view kBlanks = " \t";
 
-bool is_blank(char c) noexcept {
-    return c == ' ' || c == '\t';
-}
-
-/// @param lower  In lower case.
-bool equals_ignoring_case(std::string_view text, std::string_view lower) noexcept {
-    return text.size() == lower.size() &&
-           std::equal(text.begin(), text.end(), lower.begin(), [](char a, char b) {
-               return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
-           });
-}
-
 }  // namespace
 
 std::string_view trimmed(std::string_view text) noexcept {
-    while (!text.empty() && is_blank(text.front())) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && is_blank(text.back())) {
-        text.remove_suffix(1);
-    }
-    return text;
+    return without_space(text, kBlanks);
 }
 
 HeaderNames::HeaderNames(std::string_view prefix)

@@ -8,16 +8,13 @@
 #include <vector>
 
 #include "core/json/document.hpp"
+#include "core/values/texts.hpp"
 #include "core/values/unicode.hpp"
 
 namespace sluice {
 namespace {
 
 constexpr std::size_t kQuotedMax = 16;  ///< Bytes on either side of the place.
-
-bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
-}
 
 /// Reads the body token by token. A read_ function that returns true has moved past its token;
 /// otherwise the cursor is at the wrong byte, and `expected` is set.
@@ -114,7 +111,7 @@ private:
         if (peek() == '"') {
             return read_string();
         }
-        return peek() == '-' || is_digit(peek()) ? read_number() : fail("a value");
+        return peek() == '-' || is_ascii_digit(peek()) ? read_number() : fail("a value");
     }
 
     bool read_string() {
@@ -171,10 +168,10 @@ private:
     }
 
     bool read_digits() {
-        if (!is_digit(peek())) {
+        if (!is_ascii_digit(peek())) {
             return fail("a digit");
         }
-        while (is_digit(peek())) {
+        while (is_ascii_digit(peek())) {
             ++at_;
         }
         return true;
@@ -184,7 +181,7 @@ private:
         const std::size_t begin = at_;
         (void)take('-');
         if (take('0')) {
-            if (is_digit(peek())) {
+            if (is_ascii_digit(peek())) {
                 return fail("no digit behind a leading 0");
             }
         } else if (!read_digits()) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/values/lookup.hpp"
+#include "core/values/unicode.hpp"
 
 namespace sluice {
 namespace {
@@ -85,25 +86,6 @@ std::uint32_t hex4(std::string_view digits) noexcept {
     std::uint32_t value = 0;
     std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
     return value;
-}
-
-void append_utf8(std::string& text, std::uint32_t code) {
-    const auto put = [&text](std::uint32_t byte) { text.push_back(static_cast<char>(byte)); };
-    if (code < 0x80) {
-        put(code);
-    } else if (code < 0x800) {
-        put(0xc0 | code >> 6);
-        put(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-        put(0xe0 | code >> 12);
-        put(0x80 | (code >> 6 & 0x3f));
-        put(0x80 | (code & 0x3f));
-    } else {
-        put(0xf0 | code >> 18);
-        put(0x80 | (code >> 12 & 0x3f));
-        put(0x80 | (code >> 6 & 0x3f));
-        put(0x80 | (code & 0x3f));
-    }
 }
 
 /// Decodes the `\uXXXX` at `at`, with the low surrogate after a high one, and moves `at` past it.

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/values/texts.hpp"
+
 namespace sluice {
 namespace {
-
-bool is_alphanumeric(char c) noexcept {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
 
 Error fault_at(std::size_t at, const std::string& what) {
     return {ErrorCode::kInvalid, "byte " + std::to_string(at + 1) + " of the URL: " + what};
@@ -17,12 +15,13 @@ Error fault_at(std::size_t at, const std::string& what) {
 /// Requires: `begin` is where the text of the host begins in the URL.
 Status check_host(std::string_view host, std::size_t begin) {
     for (std::size_t at = 0; at < host.size(); ++at) {
-        if (!is_alphanumeric(host[at]) && host[at] != '-' && host[at] != '.') {
+        if (!is_ascii_letter_or_digit(host[at]) && host[at] != '-' && host[at] != '.') {
             return fault_at(begin + at, "expected a host of letters, digits, dots and hyphens");
         }
     }
-    const bool is_name = !host.empty() && is_alphanumeric(host.front()) &&
-                         is_alphanumeric(host.back()) && host.find("..") == std::string_view::npos;
+    const bool is_name = !host.empty() && is_ascii_letter_or_digit(host.front()) &&
+                         is_ascii_letter_or_digit(host.back()) &&
+                         host.find("..") == std::string_view::npos;
     return is_name ? Status::success() : Status(fault_at(begin, "expected the name of a host"));
 }
 
@@ -85,7 +84,7 @@ Status check_parameters(std::string_view query, std::size_t begin) {
 }  // namespace
 
 int hex_digit(char c) noexcept {
-    if (c >= '0' && c <= '9') {
+    if (is_ascii_digit(c)) {
         return c - '0';
     }
     const char lower = static_cast<char>(c | 0x20);
@@ -100,7 +99,7 @@ std::size_t url_character(std::string_view text, std::size_t at) noexcept {
             text.size() - at > 2 && hex_digit(text[at + 1]) >= 0 && hex_digit(text[at + 2]) >= 0;
         return is_escape ? 3 : 0;
     }
-    return is_alphanumeric(c) || kOthers.find(c) != std::string_view::npos ? 1 : 0;
+    return is_ascii_letter_or_digit(c) || kOthers.find(c) != std::string_view::npos ? 1 : 0;
 }
 
 bool is_named(std::string_view parameter, std::string_view name) noexcept {

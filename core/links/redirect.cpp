@@ -5,6 +5,7 @@
 
 #include "core/shops/device_id.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -90,17 +91,6 @@ private:
     bool has_some_ = false;
 };
 
-bool equals_ignoring_case(std::string_view text, std::string_view lower) noexcept {
-    return std::ranges::equal(text, lower, [](char a, char b) {
-        return (a >= 'A' && a <= 'Z' ? static_cast<char>(a | 0x20) : a) == b;
-    });
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-    const std::size_t first = std::min(text.find_first_not_of(" \t"), text.size());
-    return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
-}
-
 }  // namespace
 
 std::optional<LinkTarget> parse_link_target(std::string_view raw,
@@ -150,7 +140,7 @@ std::string redirect_address(const Destination& to, const RedirectParts& parts) 
 std::string_view find_device(std::string_view cookies, std::string_view name) noexcept {
     while (!cookies.empty()) {
         const std::size_t end = std::min(cookies.find(';'), cookies.size());
-        const std::string_view cookie = trimmed(cookies.substr(0, end));
+        const std::string_view cookie = without_space(cookies.substr(0, end), " \t");
         cookies.remove_prefix(std::min(end + 1, cookies.size()));
         if (cookie.starts_with(name) && cookie.substr(name.size()).starts_with('=')) {
             const std::string_view value = cookie.substr(name.size() + 1);

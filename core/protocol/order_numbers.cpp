@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "core/values/texts.hpp"
+
 namespace sluice {
 namespace {
 
@@ -29,12 +31,8 @@ bool is_confirmation_number(std::string_view text) noexcept {
 }
 
 Digest256 order_number_digest(std::string_view number) {
-    std::string folded;
-    for (const char c : number) {
-        if (!is_decoration(c)) {
-            folded += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-        }
-    }
+    std::string folded = ascii_upper(number);
+    std::erase_if(folded, is_decoration);
     return sha256(folded);
 }
 

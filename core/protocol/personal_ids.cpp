@@ -8,6 +8,7 @@
 
 #include "core/json/slices.hpp"
 #include "core/json/writer.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -56,11 +57,7 @@ Digest256 customer_id_digest(std::string_view id) {
 }
 
 Digest256 email_digest(std::string_view email) {
-    std::string folded = "email:" + std::string(email);
-    for (char& c : folded) {
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return sha256(folded);
+    return sha256("email:" + ascii_lower(email));
 }
 
 std::string mail_id(std::string_view email) {

@@ -216,13 +216,7 @@ std::string type_names(std::uint8_t types) {
 }
 
 std::string folded_code(std::string_view code) {
-    std::string folded(code);
-    for (char& c : folded) {
-        if (c >= 'A' && c <= 'Z') {
-            c = static_cast<char>(c - 'A' + 'a');
-        }
-    }
-    return folded;
+    return ascii_lower(code);
 }
 
 Digest256 code_digest(std::string_view code) {

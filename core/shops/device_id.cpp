@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/protocol/signature.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -13,8 +14,7 @@ constexpr std::size_t kDeviceIdBytesMin = 8;
 constexpr std::size_t kDeviceIdBytesMax = 128;
 
 bool is_device_character(char c) noexcept {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '_' || c == '~' || c == '-';
+    return is_ascii_letter_or_digit(c) || c == '.' || c == '_' || c == '~' || c == '-';
 }
 
 /// Decodes `%41`. Other text stays as it is.

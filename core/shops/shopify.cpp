@@ -3,6 +3,7 @@
 #include "core/protocol/order_numbers.hpp"
 #include "core/shops/device_id.hpp"
 #include "core/shops/platforms.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 namespace {
@@ -36,14 +37,6 @@ constexpr FieldNames kCode("code", "amount");
 constexpr FieldNames kApplication("type", "code");
 constexpr FieldNames kCustomer("id");
 constexpr FieldNames kAttribute("name", "value");
-
-std::string folded(std::string_view text) {
-    std::string lower(text);
-    for (char& c : lower) {
-        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return lower;
-}
 
 /// Returns the time of the event within the second of the order's version, in nanoseconds.
 std::uint32_t nanos_after(Timestamp updated_at, const SourceRequest& request) noexcept {
@@ -130,7 +123,8 @@ private:
             kOrder["discount_applications"], kApplication, Need::kOptional, Seen::kHidden,
             [&](SourceObject& application) {
                 if (application.text(0, Need::kOptional, Seen::kHidden) == "discount_code") {
-                    entered.push_back(folded(application.text(1, Need::kOptional, Seen::kHidden)));
+                    entered.push_back(
+                        ascii_lower(application.text(1, Need::kOptional, Seen::kHidden)));
                 }
             });
         std::ranges::sort(entered);
@@ -140,7 +134,7 @@ private:
                             discount.text(0, Need::kOptional, Seen::kHidden);
                         const Decimal value = discount.amount(1, Need::kOptional, Seen::kHidden);
                         if (!code.empty() &&
-                            std::binary_search(entered.begin(), entered.end(), folded(code))) {
+                            std::binary_search(entered.begin(), entered.end(), ascii_lower(code))) {
                             draft_.discounts.push_back({code, std::max(value, kNoAmount)});
                         }
                     });

@@ -1,14 +1,12 @@
 #include "core/shops/source.hpp"
 
 #include "core/json/slices.hpp"
+#include "core/values/texts.hpp"
 
 namespace sluice {
 
 std::string platform_domain(std::string_view text) {
-    std::string host;
-    for (const char c : text) {
-        host += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
+    std::string host = ascii_lower(text);
     for (const std::string_view scheme : {"https://", "http://"}) {
         if (host.starts_with(scheme)) {
             host.erase(0, scheme.size());

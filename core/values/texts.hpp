@@ -1,4 +1,4 @@
-// Texts: joined, split, and in another case.
+// Texts: joined, split, in another case, and what their characters are in ASCII.
 #pragma once
 
 #include <algorithm>
@@ -34,22 +34,44 @@ template <class Items, class TextOf = std::identity>
     return parts;
 }
 
-/// Returns the text without spaces, tabs and ends of lines around it.
-[[nodiscard]] constexpr std::string_view without_space(std::string_view text) noexcept {
-    constexpr std::string_view kSpace = " \t\r\n";
-    text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-    text.remove_suffix(text.size() - (text.find_last_not_of(kSpace) + 1));
+/// Returns the text without the characters `space` around it: spaces, tabs and ends of lines.
+[[nodiscard]] constexpr std::string_view without_space(
+    std::string_view text, std::string_view space = " \t\r\n") noexcept {
+    text.remove_prefix(std::min(text.find_first_not_of(space), text.size()));
+    text.remove_suffix(text.size() - (text.find_last_not_of(space) + 1));
     return text;
+}
+
+[[nodiscard]] constexpr bool is_ascii_digit(char c) noexcept {
+    return c >= '0' && c <= '9';
+}
+[[nodiscard]] constexpr bool is_ascii_capital(char c) noexcept {
+    return c >= 'A' && c <= 'Z';
+}
+[[nodiscard]] constexpr bool is_ascii_letter_or_digit(char c) noexcept {
+    return is_ascii_digit(c) || is_ascii_capital(c) || (c >= 'a' && c <= 'z');
 }
 
 /// Returns the letter in lower case if it is one of ASCII, else the character.
 [[nodiscard]] constexpr char ascii_lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return is_ascii_capital(c) ? static_cast<char>(c - 'A' + 'a') : c;
 }
 [[nodiscard]] inline std::string ascii_lower(std::string_view text) {
     std::string lower(text);
     std::ranges::transform(lower, lower.begin(), [](char c) { return ascii_lower(c); });
     return lower;
+}
+[[nodiscard]] inline std::string ascii_upper(std::string_view text) {
+    std::string upper(text);
+    std::ranges::transform(upper, upper.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    return upper;
+}
+/// @param lower  In lower case.
+[[nodiscard]] constexpr bool equals_ignoring_case(std::string_view text,
+                                                  std::string_view lower) noexcept {
+    return std::ranges::equal(text, lower, {}, [](char c) { return ascii_lower(c); });
 }
 
 }  // namespace sluice

@@ -90,21 +90,6 @@ char32_t lower_case(char32_t character) noexcept {
     return character;
 }
 
-/// Appends a character below U+10000.
-void append_utf8(std::string& out, char32_t character) {
-    const auto point = static_cast<unsigned>(character);
-    if (point < 0x80) {
-        out += static_cast<char>(point);
-    } else if (point < 0x800) {
-        out += static_cast<char>(0xC0U | point >> 6U);
-        out += static_cast<char>(0x80U | (point & 0x3FU));
-    } else {
-        out += static_cast<char>(0xE0U | point >> 12U);
-        out += static_cast<char>(0x80U | (point >> 6U & 0x3FU));
-        out += static_cast<char>(0x80U | (point & 0x3FU));
-    }
-}
-
 void append_unit(std::string& out, unsigned unit) {
     constexpr std::string_view kHex = "0123456789abcdef";
     out += "\\u";
@@ -200,6 +185,25 @@ std::string_view likely_encoding(std::string_view text) noexcept {
     }
     constexpr std::string_view kNotWindows = "\x81\x8D\x8F\x90\x9D";
     return text.find_first_of(kNotWindows) == std::string_view::npos ? "WINDOWS-1252" : "";
+}
+
+void append_utf8(std::string& text, char32_t character) {
+    const auto put = [&text](char32_t byte) { text.push_back(static_cast<char>(byte)); };
+    if (character < 0x80) {
+        put(character);
+    } else if (character < 0x800) {
+        put(0xc0 | character >> 6);
+        put(0x80 | (character & 0x3f));
+    } else if (character < 0x10000) {
+        put(0xe0 | character >> 12);
+        put(0x80 | (character >> 6 & 0x3f));
+        put(0x80 | (character & 0x3f));
+    } else {
+        put(0xf0 | character >> 18);
+        put(0x80 | (character >> 12 & 0x3f));
+        put(0x80 | (character >> 6 & 0x3f));
+        put(0x80 | (character & 0x3f));
+    }
 }
 
 void append_unicode_escape(std::string& out, char32_t character) {

@@ -25,6 +25,7 @@ namespace sluice {
 [[nodiscard]] bool is_utf8(std::string_view text) noexcept;
 /// Returns iconv's name of the encoding that a text looks like which is not UTF-8, or nothing.
 [[nodiscard]] std::string_view likely_encoding(std::string_view text) noexcept;
+void append_utf8(std::string& text, char32_t character);
 /// Appends \uNNNN, or two of them for a character beyond U+FFFF.
 void append_unicode_escape(std::string& out, char32_t character);
 

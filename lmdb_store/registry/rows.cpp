@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/intake/registry_view.hpp"
+#include "core/values/texts.hpp"
 #include "lmdb_store/environment/table_access.hpp"
 #include "lmdb_store/registry/registry_generated.h"
 
@@ -219,14 +220,11 @@ bool differ_in_seal_only(std::string_view id, std::string_view a, std::string_vi
 
 std::optional<std::string> user_name(std::string_view text) {
     constexpr std::size_t kBytesMax = 254;
-    std::string name;
-    for (const char c : text) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-            return std::nullopt;
-        }
-        name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    }
-    return name.empty() || name.size() > kBytesMax ? std::nullopt : std::optional(name);
+    const bool has_control = std::ranges::any_of(
+        text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+    return text.empty() || text.size() > kBytesMax || has_control
+               ? std::nullopt
+               : std::optional(ascii_lower(text));
 }
 
 std::string encode_user(const UserRow& row) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/values/texts.hpp"
 #include "ngx_module/conf/link_directives.hpp"
 
 namespace sluice::ngx {
@@ -198,10 +199,8 @@ char* set_failure_limit(ngx_conf_t* cf, ngx_command_t*, void* main) noexcept {
 /// Returns true for a prefix such as X-SVC-, which begins the names of headers and of the anonymous
 /// id's field.
 bool is_header_prefix(std::string_view prefix) noexcept {
-    const bool alphabet = std::ranges::all_of(prefix, [](char c) {
-        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-               c == '-';
-    });
+    const bool alphabet =
+        std::ranges::all_of(prefix, [](char c) { return is_ascii_letter_or_digit(c) || c == '-'; });
     std::string_view rest = prefix;
     if (rest.starts_with("X-") || rest.starts_with("x-")) {
         rest.remove_prefix(2);

@@ -6,6 +6,7 @@
 
 #include "core/links/destination.hpp"
 #include "core/values/ids.hpp"
+#include "core/values/texts.hpp"
 #include "ngx_module/conf/conf_log.hpp"
 
 namespace sluice::ngx {
@@ -18,10 +19,8 @@ constexpr ngx_int_t kFlushMsMin = 10, kFlushMsMax = 5000, kFlushMs = 200;
 
 bool is_domain(std::string_view name) noexcept {
     return !name.empty() && name.size() < 254 && name.front() != '.' && name.front() != '-' &&
-           std::ranges::all_of(name, [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '-' || c == '.';
-           });
+           std::ranges::all_of(
+               name, [](char c) { return is_ascii_letter_or_digit(c) || c == '-' || c == '.'; });
 }
 
 /// The words of a cookie besides the device id.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 #include "os/clock/clock.hpp"
 #include "program/cli/cli_values.hpp"
 #include "program/cli/output.hpp"
@@ -55,8 +56,7 @@ bool is_cross_site(const Request& request) {
 std::string logged_caller(const std::string& caller) {
     constexpr std::size_t kPrefix = 2;  // of Caller::key()
     const auto is_of_address = [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-               static_cast<unsigned char>(c) >= 0x80 ||
+        return is_ascii_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||
                std::string_view("!#$%&'*+-/?^_`{|}~.").find(c) != std::string_view::npos;
     };
     std::string shown;

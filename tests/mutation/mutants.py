@@ -327,7 +327,7 @@ LEDGER = [
           "if (click.occurred_at < earliest ||", "if (click.occurred_at <= earliest ||",
           "ledger:*A1_*"),
     fault("codes tell upper from lower case", "core/rules/attribution.cpp",
-          "if (c >= 'A' && c <= 'Z') {", "if (c >= 'A' && c < 'A') {", "ledger:*A1_*:*WorkedExamples*"),
+          "    return ascii_lower(code);", "    return std::string(code);", "ledger:*A1_*:*WorkedExamples*"),
     fault("what is still on hold is paid", "core/payouts/plan.cpp",
           "return ClearedOf{program.id, program.cleared_until(request_.close.until)};",
           "return ClearedOf{program.id, kEndOfTime};", "ledger:*P1_*"),

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 #include "tool/bank/schema_values.hpp"
 #include "tool/bank/xml_file.hpp"
 
@@ -82,7 +83,7 @@ bool is_true(const std::string& text) {
 std::string given_id(std::string id) {
     constexpr std::array<std::string_view, 4> kNone{"NOTPROVIDED", "NOT PROVIDED", "NONREF",
                                                     "NONE"};
-    return has_item(kNone, capitals(id)) ? std::string() : id;
+    return has_item(kNone, ascii_upper(id)) ? std::string() : id;
 }
 
 void add_text(Node node, std::string& text) {

@@ -13,6 +13,7 @@
 #include "core/protocol/signature.hpp"
 #include "core/values/lookup.hpp"
 #include "core/values/money.hpp"
+#include "core/values/texts.hpp"
 #include "os/files/file_io.hpp"
 #include "program/cli/cli.hpp"
 #include "program/cli/csv_reader.hpp"
@@ -23,14 +24,8 @@ namespace {
 
 constexpr std::size_t kNameCharactersMax = 70;  // of a SEPA message
 
-bool is_capital(char c) {
-    return c >= 'A' && c <= 'Z';
-}
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 bool is_capital_or_digit(char c) {
-    return is_capital(c) || is_digit(c);
+    return is_ascii_capital(c) || is_ascii_digit(c);
 }
 
 std::string without_spaces(std::string text) {
@@ -102,16 +97,16 @@ std::optional<std::size_t> characters_of(std::string_view text) {
 
 bool is_iban(std::string_view text) noexcept {
     constexpr std::size_t kBytesMin = 15, kBytesMax = 34;
-    if (text.size() < kBytesMin || text.size() > kBytesMax || !is_capital(text[0]) ||
-        !is_capital(text[1]) || !is_digit(text[2]) || !is_digit(text[3]) ||
+    if (text.size() < kBytesMin || text.size() > kBytesMax || !is_ascii_capital(text[0]) ||
+        !is_ascii_capital(text[1]) || !is_ascii_digit(text[2]) || !is_ascii_digit(text[3]) ||
         !std::ranges::all_of(text, is_capital_or_digit)) {
         return false;
     }
     unsigned remainder = 0;  // of the number that country and check digits end, letters from 10 on
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[(i + 4) % text.size()];
-        const unsigned value =
-            is_digit(c) ? static_cast<unsigned>(c - '0') : static_cast<unsigned>(c - 'A') + 10U;
+        const unsigned value = is_ascii_digit(c) ? static_cast<unsigned>(c - '0')
+                                                 : static_cast<unsigned>(c - 'A') + 10U;
         remainder = (remainder * (value < 10 ? 10U : 100U) + value) % 97U;
     }
     // ISO 13616 computes check digits from 02 to 98: 00, 01 and 99 would spell an account twice.
@@ -123,7 +118,7 @@ bool is_iban(std::string_view text) noexcept {
 bool is_bic(std::string_view text) noexcept {
     return (text.size() == 8 || text.size() == 11) &&
            std::all_of(text.begin(), text.begin() + 4, is_capital_or_digit) &&
-           is_capital(text[4]) && is_capital(text[5]) &&
+           is_ascii_capital(text[4]) && is_ascii_capital(text[5]) &&
            std::all_of(text.begin() + 6, text.end(), is_capital_or_digit);
 }
 

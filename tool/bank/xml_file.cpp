@@ -80,7 +80,7 @@ std::string_view remedy_for(std::string_view text) {
         Kind{"{1:"sv, "the file is MT940 or MT942 (SWIFT); ask the bank for camt.053"},
     };
     constexpr std::size_t kStartBytes = 64;
-    const std::string start = capitals(without_space(text.substr(0, kStartBytes)));
+    const std::string start = ascii_upper(without_space(text.substr(0, kStartBytes)));
     const auto found = std::ranges::find_if(
         kKinds, [&](const Kind& kind) { return start.starts_with(kind.begins); });
     return found == kKinds.end() ? std::string_view() : found->remedy;
@@ -103,7 +103,7 @@ std::string stated_encoding(std::string_view text) {
         open == std::string_view::npos ? open : declaration.find(declaration[open], open + 1);
     return close == std::string_view::npos
                ? std::string()
-               : capitals(declaration.substr(open + 1, close - open - 1));
+               : ascii_upper(declaration.substr(open + 1, close - open - 1));
 }
 
 /// Returns the encoding of the text: that of its mark or of its first bytes, as XML 1.0 has it in
@@ -138,14 +138,6 @@ Result<std::string> utf8_of(const std::string& text) {
 }
 
 }  // namespace
-
-std::string capitals(std::string_view ascii) {
-    std::string text(ascii);
-    std::ranges::transform(text, text.begin(), [](char c) {
-        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    });
-    return text;
-}
 
 std::string_view local_name(pugi::xml_node node) {
     const std::string_view name = node.name();

@@ -13,8 +13,6 @@
 
 namespace sluice::cli {
 
-/// Returns the text with capitals in place of the small letters of ASCII.
-[[nodiscard]] std::string capitals(std::string_view ascii);
 /// Returns the name without its prefix.
 [[nodiscard]] std::string_view local_name(pugi::xml_node node);
 /// Returns the first child element of this local name, or a null node.

@@ -22,10 +22,6 @@ constexpr std::array<std::pair<std::string_view, LedgerAccount>, 4> kLedgerAccou
      {"paid", LedgerAccount::kPaid}}};
 constexpr std::string_view kHex = "0123456789ABCDEF";
 
-bool is_letter_or_digit(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /// Replaces each character that does not stay by `mark` and its hexadecimal digits.
 template <class Stays>
 std::string escaped(std::string_view text, char mark, Stays stays) {
@@ -48,7 +44,7 @@ std::string escaped(std::string_view text, char mark, Stays stays) {
 std::string part_of(std::string_view id, JournalForm form) {
     const bool is_beancount = form == JournalForm::kBeancount;
     return (is_beancount ? "X" : "") + escaped(id, is_beancount ? '-' : '%', [&](char c) {
-               return is_letter_or_digit(c) || (!is_beancount && c != ':' && c != '%');
+               return is_ascii_letter_or_digit(c) || (!is_beancount && c != ':' && c != '%');
            });
 }
 
@@ -93,10 +89,10 @@ bool is_beancount_name(std::string_view name) {
                                                      "Expenses"};
     const std::vector<std::string_view> components = split(name, ':');
     const auto fits = [](std::string_view component) {
-        return !component.empty() && is_letter_or_digit(component.front()) &&
+        return !component.empty() && is_ascii_letter_or_digit(component.front()) &&
                !(component.front() >= 'a' && component.front() <= 'z') &&
                std::ranges::all_of(component,
-                                   [](char c) { return is_letter_or_digit(c) || c == '-'; });
+                                   [](char c) { return is_ascii_letter_or_digit(c) || c == '-'; });
     };
     return components.size() > 1 && has_item(kRoots, components.front()) &&
            std::ranges::all_of(components, fits);

@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/values/texts.hpp"
 #include "program/cli/output.hpp"
 
 namespace sluice::cli {
 namespace {
 
 constexpr const char* kOther = "other reasons";
-
-bool is_digit(char c) noexcept {
-    return c >= '0' && c <= '9';
-}
 
 }  // namespace
 
@@ -27,7 +24,8 @@ std::string reason_of(const std::string& problem) {
         at = problem.compare(at, 2, ", ") == 0 || problem.compare(at, 2, ": ") == 0 ? at + 2 : 0;
     }
     for (bool in_index = false; at < problem.size(); ++at) {
-        in_index = is_digit(problem[at]) && (in_index || (!reason.empty() && reason.back() == '['));
+        in_index =
+            is_ascii_digit(problem[at]) && (in_index || (!reason.empty() && reason.back() == '['));
         if (!in_index) {
             reason += problem[at];
         }
