@@ -106,7 +106,8 @@ def test_a_snapshot_under_another_time_is_refused(snapped):
     assert "has other rows than those that were sealed" in refused.err, refused.err
 
 
-@pytest.mark.parametrize("text", [b"", b"seal ", b"sluice ledger snapshot\n", b"seal 0000000g " + b"0" * 64 + b"\n", b"x" * (1 << 21)])
+@pytest.mark.parametrize("text", [b"", b"seal ", b"sluice ledger snapshot\n", b"seal 0000000g " + b"0" * 64 + b"\n", b"x" * (1 << 21)],
+                         ids=["empty", "cut", "no seal", "no number", "large"])
 def test_a_snapshot_without_a_seal_is_refused(snapped, text):
     (snapped.snapshot / "snapshot").write_bytes(text)
     assert snapped.replay(status=1).err.startswith("sluice: ")
