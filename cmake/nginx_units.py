@@ -1,8 +1,7 @@
 """nginx_units.py SOURCE OUT: the units that config.make compiles, and what the build generates for them.
 
-Writes OUT/<unit>.cpp for each folder of the module's rooms, and OUT/generated, and prints the names of
-the units. The sources are those of CMake: every .cpp file, except that apart.txt names folders and files
-that are compiled file by file.
+Writes OUT/<unit>.cpp for each unit of the module's rooms, and OUT/generated, and prints the names of
+the units. They are those of CMake: a folder each, or what a line of units.txt names.
 """
 
 import collections
@@ -15,21 +14,21 @@ ROOMS = ("core", "os", "lmdb_store", "ngx_module")
 SCHEMAS = ("core/protocol/record.fbs", "lmdb_store/registry/registry.fbs")
 
 
-def read_apart(source):
-    lines = (source / "cmake" / "apart.txt").read_text().splitlines()
-    return {line for line in lines if line and not line.startswith("#")}
+def read_units(source):
+    """{folder or file: the first of its line in units.txt}"""
+    lines = (source / "cmake" / "units.txt").read_text().splitlines()
+    return {place: line.split()[0] for line in lines if not line.startswith("#") for place in line.split()}
 
 
 def units(source):
     """{name of the unit: its files}"""
-    apart = read_apart(source)
+    joined = read_units(source)
     found = collections.defaultdict(list)
     for room in ROOMS:
         for path in sorted((source / room).rglob("*.cpp")):
-            name = path.relative_to(source)
-            alone = name.parent == pathlib.Path(room) or apart & {str(name), str(name.parent)}
-            unit = name.with_suffix("") if alone else name.parent
-            found[str(unit).replace("/", "_")].append(str(name))
+            file, folder = (str(name) for name in (path.relative_to(source), path.relative_to(source).parent))
+            unit = joined.get(file) or joined.get(folder, folder)
+            found[unit.removesuffix(".cpp").replace("/", "_")].append(file)
     return found
 
 

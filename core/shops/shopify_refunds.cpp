@@ -17,7 +17,7 @@ constexpr FieldNames kAdjustment("amount", "amount_set", "tax_amount", "tax_amou
 
 constexpr FieldNames kTransaction("kind", "status");
 
-struct RefundRow {
+struct ShopifyLine {
     std::string_view line;
     Decimal gross{}, tax{};
     std::uint32_t pieces = 0;
@@ -26,7 +26,7 @@ struct RefundRow {
 /// One refund as Shopify states it.
 struct Refund {
     std::optional<Timestamp> at;
-    std::vector<RefundRow> rows{};
+    std::vector<ShopifyLine> rows{};
     /// Money to the customer beyond the rows; negative: the customer gets less than the rows say.
     Decimal beyond_rows = kNoAmount;
     bool has_success = false;
@@ -73,7 +73,7 @@ private:
     void read_rows(SourceObject& from, Refund& refund) const {
         from.each(kRefund["refund_line_items"], kRow, Need::kOptional, Seen::kCopied,
                   [&](SourceObject& item) {
-                      RefundRow row{
+                      ShopifyLine row{
                           .line = item.id(kRow["line_item_id"]),
                           .pieces = item.whole(kRow["quantity"], Need::kOptional, kPiecesEnd)};
                       const Decimal subtotal = item.money(kRow["subtotal"]);
@@ -102,7 +102,7 @@ private:
         if (refund.beyond_rows.is_negative() && refund.has_success) {
             shrink(refund);
         }
-        for (const RefundRow& row : refund.rows) {
+        for (const ShopifyLine& row : refund.rows) {
             DraftLine* line = draft_.find_line(row.line);
             if (line == nullptr) {
                 draft_.notes.add(SourceNote::kRefundNotByLine);
@@ -121,7 +121,7 @@ private:
     void shrink(Refund& refund) {
         weights_.clear();
         Decimal sum = kNoAmount;
-        for (const RefundRow& row : refund.rows) {
+        for (const ShopifyLine& row : refund.rows) {
             weights_.push_back(row.gross);
             sum += row.gross;
         }
@@ -132,7 +132,7 @@ private:
         share_by_weight(std::max(sum + refund.beyond_rows, kNoAmount), weights_, *draft_.currency,
                         shares_);
         for (std::size_t i = 0; i < refund.rows.size(); ++i) {
-            RefundRow& row = refund.rows[i];
+            ShopifyLine& row = refund.rows[i];
             row.tax = share_of(row.tax, shares_[i], row.gross, *draft_.currency);
             row.gross = shares_[i];
         }

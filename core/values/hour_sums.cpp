@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kSpanSeconds = kSpanHours * kSecondsPerHour;
 
-void append_number(std::string& to, Int128 value) {
+void append_varint(std::string& to, Int128 value) {
     UInt128 rest = static_cast<UInt128>(value) << 1 ^ (value < 0 ? ~UInt128{0} : UInt128{0});
     for (; rest >= 0x80; rest >>= 7) {
         to += static_cast<char>(0x80 | static_cast<unsigned>(rest & 0x7F));
@@ -36,8 +36,8 @@ Timestamp start_of_hour(std::uint32_t span, unsigned hour) noexcept {
 
 void append_hour(std::string& sums, const HourSum& sum) {
     sums += static_cast<char>(sum.hour);
-    append_number(sums, sum.amounts);
-    append_number(sums, sum.units);
+    append_varint(sums, sum.amounts);
+    append_varint(sums, sum.units);
 }
 
 /// Reads seven bits of each byte, the lowest first.

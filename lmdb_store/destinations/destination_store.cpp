@@ -22,8 +22,8 @@ constexpr std::array<const char*, 5> kTables = {"destinations", "progress", "pen
                                                 "attempts"};
 constexpr std::string_view kFormat("\1\0\0\0", 4);
 constexpr std::size_t kMapBytes = std::size_t{4} << 30;  // sparse
-constexpr std::string_view kKeyCheck = "key_check";
-constexpr std::string_view kKeyCheckText = "sluice notify";
+constexpr std::string_view kOwnCheckKey = "key_check";
+constexpr std::string_view kOwnCheckText = "sluice notify";
 /// Rows of the log that one commit removes beyond those that it adds.
 constexpr std::size_t kRemovedExtra = 100;
 
@@ -35,7 +35,7 @@ int fill(MDB_txn* txn, const std::string& store, const MasterKey& key) {
     int rc = create_tables(txn, kTables);
     rc = rc == 0 ? put_main(txn, kFormatKey, kFormat) : rc;
     rc = rc == 0 ? put_main(txn, kUuidKey, store) : rc;
-    return rc == 0 ? put_main(txn, kKeyCheck, key.seal(kKeyCheckText, kKeyCheck)) : rc;
+    return rc == 0 ? put_main(txn, kOwnCheckKey, key.seal(kOwnCheckText, kOwnCheckKey)) : rc;
 }
 
 /// Creates the environment under another name, and renames it. Requires: hold_temporary_files().
@@ -258,9 +258,9 @@ DestinationStore::~DestinationStore() = default;
 Result<MasterKey> DestinationStore::key() const {
     return tables_->read([&](const Txn& txn) {
         const MasterKey key = checked(MasterKey::load(tables_->paths.key));
-        const auto sealed = store::find(txn, kMainTable, kKeyCheck);
-        const auto opened = key.open(sealed.value_or(std::string_view()), kKeyCheck);
-        if (!opened.ok() || *opened != kKeyCheckText) {
+        const auto sealed = store::find(txn, kMainTable, kOwnCheckKey);
+        const auto opened = key.open(sealed.value_or(std::string_view()), kOwnCheckKey);
+        if (!opened.ok() || *opened != kOwnCheckText) {
             throw StoreFailure(corrupt("\"" + tables_->paths.key.string() +
                                        "\" is not the key that sealed the secrets in \"" +
                                        tables_->paths.folder.string() +

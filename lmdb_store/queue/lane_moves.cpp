@@ -18,7 +18,7 @@ namespace {
 /// Pause between transactions. LMDB's writer lock is not fair: without a pause, a mover with a
 /// large backlog would take it again before the waiting processes wake up, for seconds.
 constexpr std::chrono::microseconds kPause{200};
-constexpr std::uint64_t kNoLimit = ~std::uint64_t{0};
+constexpr std::uint64_t kEveryRecord = ~std::uint64_t{0};
 /// Bytes of one transaction while the backlog is large: the lanes of killed processes, or a disk
 /// that fell behind. Then the syncs of many transactions would cost more than their bytes.
 constexpr std::uint64_t kLargeMoveBytes = 4U << 20;
@@ -86,7 +86,7 @@ int LmdbQueue::move_lanes_first(AppendTxn& batch) noexcept {
     try {
         batch.sources.emplace(*lanes_);
         batch.mover.emplace(mover_for(batch, *batch.sources, batch.cut_ns));
-        Result<Moved> moved = batch.mover->run(kNoLimit);
+        Result<Moved> moved = batch.mover->run(kEveryRecord);
         if (!moved) {
             const int rc = batch.mover->rc();
             if (rc == 0) {

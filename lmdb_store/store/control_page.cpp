@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::uint64_t kMagic = 0x314C525443434C53;  // "SLCCTRL1", little endian
-constexpr std::uint64_t kFormat = 1;
+constexpr std::uint64_t kControlFormat = 1;
 
 // The page is shared between processes, so the futex must not be a private one.
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
@@ -129,7 +129,7 @@ void ControlPage::wait_for_append(std::uint32_t seen_wake, std::uint32_t timeout
 Status ControlFile::create(const StorePaths& paths, const FileOwner& owner) {
     std::string page(kPageBytes, '\0');
     std::memcpy(page.data(), &kMagic, sizeof(kMagic));
-    std::memcpy(page.data() + sizeof(kMagic), &kFormat, sizeof(kFormat));
+    std::memcpy(page.data() + sizeof(kMagic), &kControlFormat, sizeof(kControlFormat));
     return replace_file(paths.control, page, owner);
 }
 
@@ -142,9 +142,9 @@ Result<ControlFile> ControlFile::open(const StorePaths& paths) {
     ControlWords& words = file.words();
     if (words.magic == 0 && words.format == 0) {  // a page of zeros is valid
         words.magic = kMagic;
-        words.format = kFormat;
+        words.format = kControlFormat;
     }
-    if (words.magic != kMagic || words.format != kFormat) {
+    if (words.magic != kMagic || words.format != kControlFormat) {
         return damaged_hints(paths.control, "is no control page");
     }
     return file;

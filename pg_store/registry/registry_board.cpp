@@ -15,7 +15,7 @@ constexpr const char* kPublish =
     "SET source = excluded.source, revision = excluded.revision, digest = excluded.digest, "
     "file = excluded.file, published_at = now() "
     "WHERE r.source = $5 AND r.revision = $6 AND r.digest = $7";
-constexpr const char* kMark = "SELECT source, revision, digest FROM sluice_ledger.registry";
+constexpr const char* kRevision = "SELECT source, revision, digest FROM sluice_ledger.registry";
 constexpr const char* kFetch =
     "SELECT source, revision, digest, "
     "CASE WHEN source = $1 AND revision = $2 AND digest = $3 THEN ''::bytea ELSE file END "
@@ -40,7 +40,7 @@ Status publish_registry(const Url& url, const PublishedRegistry& registry,
     return in_session(
         url, Access::kReadWrite, is_patient, [&](std::unique_ptr<Connection> session) -> Status {
             RegistryMark seen;
-            if (const Rows there = session->query_text(kMark); !there.empty()) {
+            if (const Rows there = session->query_text(kRevision); !there.empty()) {
                 RowReader first = there.row(0);
                 seen = read_mark(first);
                 if (Status gives = gives_way(seen); !gives) {

@@ -42,7 +42,7 @@ constexpr const char* kStateSuffix = ".sluice-send";
 
 /// A record's line is the number of its order in the file. Counts the orders that a webhook would
 /// not store.
-class PlatformRecords : public RecordSource {
+class PlatformRecords : public RecordFile {
 public:
     PlatformRecords(TranslatedOrders orders, LeftOut& left_out)
         : orders_(std::move(orders)), left_out_(left_out) {}
@@ -72,7 +72,7 @@ private:
 // ---- What is sent, and how ----------------------------------------------------------------------
 
 /// @param left_out  Counts the orders of a platform's file that are not sent.
-Result<std::unique_ptr<RecordSource>> open_source(const SendCommand& command, LeftOut& left_out) {
+Result<std::unique_ptr<RecordFile>> open_source(const SendCommand& command, LeftOut& left_out) {
     if (command.translates()) {
         return TranslatedOrders::open(command.file, command.source,
                                       anon_field_name(command.credentials.header_prefix))
@@ -88,8 +88,8 @@ Result<std::unique_ptr<RecordSource>> open_source(const SendCommand& command, Le
 }
 
 /// Watches catalog records for unknown fields that resemble known ones, which are usually misspelt.
-std::unique_ptr<RecordSource> watched(const SendCommand& command,
-                                      std::unique_ptr<RecordSource> source, Rejects& doubts) {
+std::unique_ptr<RecordFile> watched(const SendCommand& command, std::unique_ptr<RecordFile> source,
+                                    Rejects& doubts) {
     return command.records == Records::kProducts
                ? watched_for_misspellings(std::move(source), command.strict ? nullptr : &doubts)
                : std::move(source);

@@ -39,7 +39,7 @@ struct Retry {
 
 /// A run over one file.
 struct Sending {
-    RecordSource& source;
+    RecordFile& source;
     SendProtocol& protocol;
     SendState& settled;
     SendLimits limits;
@@ -354,7 +354,7 @@ struct Sending {
 
 }  // namespace
 
-Result<SendSummary> send_records(RecordSource& source, SendProtocol& protocol, SendState& state,
+Result<SendSummary> send_records(RecordFile& source, SendProtocol& protocol, SendState& state,
                                  const SendLimits& limits, Rejects& rejects,
                                  const std::atomic<bool>& stop) {
     return Sending{source,

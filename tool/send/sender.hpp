@@ -26,7 +26,7 @@ struct SendSummary {
 
 /// Runs to the end of the file. After an Error (the server refuses, is unreachable for too long,
 /// `stop` was set) the state is saved, so that a later run resumes.
-[[nodiscard]] Result<SendSummary> send_records(RecordSource& source, SendProtocol& protocol,
+[[nodiscard]] Result<SendSummary> send_records(RecordFile& source, SendProtocol& protocol,
                                                SendState& state, const SendLimits& limits,
                                                Rejects& rejects, const std::atomic<bool>& stop);
 

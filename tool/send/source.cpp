@@ -166,7 +166,7 @@ private:
     std::uint64_t bytes_;
 };
 
-class NdjsonSource : public RecordSource {
+class NdjsonSource : public RecordFile {
 public:
     explicit NdjsonSource(Input input) : input_(std::move(input)), lines_(input_.file()) {}
 
@@ -194,7 +194,7 @@ private:
     FileLines lines_;
 };
 
-class CsvSource : public RecordSource {
+class CsvSource : public RecordFile {
 public:
     CsvSource(Input input, CsvReader reader, CsvRecords columns)
         : input_(std::move(input)), reader_(std::move(reader)), columns_(std::move(columns)) {}
@@ -226,9 +226,9 @@ private:
     std::uint64_t end_ = 0;  ///< End of the row that was read last.
 };
 
-class WatchedSource : public RecordSource {
+class WatchedSource : public RecordFile {
 public:
-    WatchedSource(std::unique_ptr<RecordSource> source, Rejects* doubts)
+    WatchedSource(std::unique_ptr<RecordFile> source, Rejects* doubts)
         : source_(std::move(source)), doubts_(doubts) {}
 
     Result<bool> next(SendRecord& record) override {
@@ -255,14 +255,14 @@ public:
     }
 
 private:
-    std::unique_ptr<RecordSource> source_;
+    std::unique_ptr<RecordFile> source_;
     Rejects* doubts_;
     JsonDocument json_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<RecordSource>> open_ndjson(const std::string& path) {
+Result<std::unique_ptr<RecordFile>> open_ndjson(const std::string& path) {
     return Input::open(path).and_then(
         [](Input input) { return Result(std::make_unique<NdjsonSource>(std::move(input))); });
 }
@@ -270,7 +270,7 @@ Result<std::unique_ptr<RecordSource>> open_ndjson(const std::string& path) {
 namespace {
 
 /// @param columns_of  Returns the columns of a header.
-Result<std::unique_ptr<RecordSource>> open_csv(
+Result<std::unique_ptr<RecordFile>> open_csv(
     const std::string& path,
     const std::function<Result<CsvRecords>(const std::vector<std::string>&)>& columns_of) {
     auto input = Input::open(path);
@@ -287,25 +287,25 @@ Result<std::unique_ptr<RecordSource>> open_csv(
     if (!columns.ok()) {
         return reader.error_at(1, columns.error().message);
     }
-    return std::unique_ptr<RecordSource>(
+    return std::unique_ptr<RecordFile>(
         new CsvSource(std::move(input).value(), std::move(reader), std::move(columns).value()));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<RecordSource>> open_product_csv(const std::string& path) {
+Result<std::unique_ptr<RecordFile>> open_product_csv(const std::string& path) {
     return open_csv(path, CsvRecords::of_products);
 }
 
-Result<std::unique_ptr<RecordSource>> open_click_csv(const std::string& path,
-                                                     const std::string& anon_field) {
+Result<std::unique_ptr<RecordFile>> open_click_csv(const std::string& path,
+                                                   const std::string& anon_field) {
     return open_csv(path, [&](const std::vector<std::string>& header) {
         return CsvRecords::of_clicks(header, anon_field);
     });
 }
 
-std::unique_ptr<RecordSource> watched_for_misspellings(std::unique_ptr<RecordSource> source,
-                                                       Rejects* doubts) {
+std::unique_ptr<RecordFile> watched_for_misspellings(std::unique_ptr<RecordFile> source,
+                                                     Rejects* doubts) {
     return std::make_unique<WatchedSource>(std::move(source), doubts);
 }
 

@@ -24,7 +24,7 @@ struct SendRecord {
     std::string problem;           ///< The reason why it cannot be sent; empty if it can.
 };
 
-class RecordSource : public Interface {
+class RecordFile : public Interface {
 public:
     /// @return false at the end. Empty lines are skipped.
     [[nodiscard]] virtual Result<bool> next(SendRecord& record) = 0;
@@ -41,11 +41,11 @@ public:
 
 /// Opens a file. Returns kNotFound, kPermission or kIo; for CSV also kInvalid, if the header is
 /// wrong.
-[[nodiscard]] Result<std::unique_ptr<RecordSource>> open_ndjson(const std::string& path);
-[[nodiscard]] Result<std::unique_ptr<RecordSource>> open_product_csv(const std::string& path);
+[[nodiscard]] Result<std::unique_ptr<RecordFile>> open_ndjson(const std::string& path);
+[[nodiscard]] Result<std::unique_ptr<RecordFile>> open_product_csv(const std::string& path);
 /// @param anon_field  The column of the device's id.
-[[nodiscard]] Result<std::unique_ptr<RecordSource>> open_click_csv(const std::string& path,
-                                                                   const std::string& anon_field);
+[[nodiscard]] Result<std::unique_ptr<RecordFile>> open_click_csv(const std::string& path,
+                                                                 const std::string& anon_field);
 
 /// The columns of a CSV file, which turn its rows into JSON.
 class CsvRecords {
@@ -82,7 +82,7 @@ private:
 
 /// Passes records through. A misspelt field is added to `doubts`; if that is nullptr, the record
 /// gets a problem instead. `doubts` must outlive the source.
-[[nodiscard]] std::unique_ptr<RecordSource> watched_for_misspellings(
-    std::unique_ptr<RecordSource> source, Rejects* doubts);
+[[nodiscard]] std::unique_ptr<RecordFile> watched_for_misspellings(
+    std::unique_ptr<RecordFile> source, Rejects* doubts);
 
 }  // namespace sluice::cli

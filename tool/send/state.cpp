@@ -95,7 +95,7 @@ bool SendState::read(simdjson::dom::element object) {
     return stored.ok;
 }
 
-Status SendState::verify(RecordSource& file) const {
+Status SendState::verify(RecordFile& file) const {
     const std::uint64_t last = beyond_.empty() ? upto_ : beyond_.rbegin()->first;
     const Error changed{ErrorCode::kConflict,
                         path_ +

@@ -35,7 +35,7 @@ public:
     [[nodiscard]] bool is_new() const noexcept { return upto_ == 0 && beyond_.empty(); }
     /// Reads the settled lines of `file` from its start. Returns kConflict if one has changed. Call
     /// before the first visit(), with a source that nothing else reads.
-    [[nodiscard]] Status verify(RecordSource& file) const;
+    [[nodiscard]] Status verify(RecordFile& file) const;
 
     /// Call for every record once, in order of lines.
     /// @return true if it is settled already.

@@ -21,7 +21,7 @@ namespace {
 
 /// The worker makes its archive durable several times a second, and forgets within a second or two.
 constexpr std::chrono::seconds kPatience{10};
-constexpr std::chrono::milliseconds kPoll{100};
+constexpr std::chrono::milliseconds kReplayPoll{100};
 constexpr unsigned kTriesMax = 3;
 
 // ---- How far the ledger is ----------------------------------------------------------------------
@@ -148,7 +148,7 @@ private:
             if (steady_now() >= end) {
                 return busy("a forget is under way; try again when the workers have done it");
             }
-            std::this_thread::sleep_for(kPoll);
+            std::this_thread::sleep_for(kReplayPoll);
         }
         const LedgerState state = state_of(stored_->reader(), queues_);
         end_ = state.end;
@@ -273,7 +273,7 @@ private:
             if (*held || steady_now() >= end || is_stopped()) {
                 break;
             }
-            std::this_thread::sleep_for(kPoll);
+            std::this_thread::sleep_for(kReplayPoll);
         }
         return {};
     }
@@ -304,7 +304,7 @@ private:
                                 std::to_string(end_.nodes.at(*late).applied.value) +
                                 ": the archive was cut, or it is not the one of this ledger");
             }
-            std::this_thread::sleep_for(kPoll);
+            std::this_thread::sleep_for(kReplayPoll);
         }
     }
     /// Applies what the own queue still has of the inputs that the archive lacks, if they are what
