@@ -47,13 +47,16 @@ auto in_session(const Url& url, Access access, const Waiting& waiting, Use&& use
 }
 
 /// Runs a change of the schema again while it returns kBusy: a serializable one that meets batches
-/// or another change, or one that waits for a batch that waits for it. Returns its last result.
+/// or another change, or one that waits for a batch that waits for it. A statement that a person
+/// cancelled (SQLSTATE 57014; no time limit holds here) ends it. Returns its last result.
 template <class Change>
 auto again_while_busy(Change&& change) -> decltype(change()) {
     constexpr int kTries = 10;
     for (int tried = 1;; ++tried) {
         auto changed = change();
-        if (changed.ok() || changed.error().code != ErrorCode::kBusy || tried == kTries) {
+        const bool is_busy = !changed.ok() && changed.error().code == ErrorCode::kBusy &&
+                             !changed.error().message.ends_with("(SQLSTATE 57014)");
+        if (!is_busy || tried == kTries) {
             return changed;
         }
     }

@@ -232,6 +232,27 @@ def test_unmigrated_and_newer_databases_are_refused(cluster, twins):
     assert sluice.stats()["applied_seq"] == 0
 
 
+def test_a_migration_that_a_person_cancels_is_not_begun_again(cluster, twins):
+    """It waits for a lock that another one holds; who cancels it wants the workers to go on."""
+    sluice = twins.copy("cancelled")
+    wait = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    holder = subprocess.Popen([str(cluster.programs / "psql"), "-h", str(cluster.folder), "-U", "sluice", "-XAtq", "-d",
+                               cluster.database, "-c", "SELECT pg_advisory_lock(1397511491, 2), pg_sleep(300)"])
+    try:
+        paths.wait_until(lambda: cluster.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory'"), "the lock")
+        migrating = subprocess.Popen([str(paths.SLUICE), "ledger", "migrate", "--ledger", cluster.url()],
+                                     stderr=subprocess.PIPE, text=True)
+        paths.wait_until(lambda: cluster.query(wait) == [["1"]], "a migration that waits")
+        cluster.query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+        said = migrating.communicate(timeout=60)[1]
+        assert migrating.returncode == 1 and "(SQLSTATE 57014)" in said, said
+    finally:
+        holder.kill()
+        holder.wait()
+        cluster.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(300)%' AND pid <> pg_backend_pid()")
+    sluice("ledger", "migrate", "--ledger", cluster.url())
+
+
 def test_a_running_worker_stops_at_another_schema(cluster, twins):
     """N3: an administrator migrates while it runs; nothing more is applied, and nothing is lost."""
     sluice = migrated(twins, cluster, "fenced")
