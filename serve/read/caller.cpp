@@ -7,7 +7,6 @@
 #include "core/values/texts.hpp"
 
 namespace sluice::serve {
-namespace {}  // namespace
 
 std::string_view bearer_of(std::string_view header) {
     constexpr std::string_view kScheme = "bearer ";

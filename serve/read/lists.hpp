@@ -52,7 +52,7 @@ public:
     [[nodiscard]] const ShopRow* find(ShopNumber number) const;
 
 private:
-    std::vector<ShopRow> rows_;
+    std::map<ShopNumber, ShopRow> rows_;
     std::vector<ShopNumber> numbers_;
 };
 

@@ -42,14 +42,15 @@ std::vector<ShopRow> shops_of(Read& read) {
     return shops;
 }
 
-Shops::Shops(Read& read) : rows_(shops_of(read)) {
-    for (const ShopRow& row : rows_) {
+Shops::Shops(Read& read) {
+    for (ShopRow& row : shops_of(read)) {
         numbers_.push_back(row.shop);
+        rows_.emplace(row.shop, std::move(row));
     }
 }
 
 const ShopRow* Shops::find(ShopNumber number) const {
-    return find_item(rows_, number, &ShopRow::shop);
+    return find_value(rows_, number);
 }
 
 Json names_of(Read& read, const std::set<std::string>& ids) {

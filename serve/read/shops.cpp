@@ -92,10 +92,10 @@ Json nearest_orders(Read& read, const OrderId& id) {
     Json list = Json::array();
     for (const OrderNeighbours& one :
          paged(read.ledger).neighbours(read.grant.account, shops.numbers(), id)) {
+        const ShopRow* const shop = shops.find(one.shop);
         for (const std::optional<OrderId>& order : {one.before, one.after}) {
-            if (order) {
-                list.push_back(
-                    {{"shop_id", shops.find(one.shop)->shop_id.str()}, {"order_id", order->str()}});
+            if (order && shop != nullptr) {
+                list.push_back({{"shop_id", shop->shop_id.str()}, {"order_id", order->str()}});
             }
         }
     }
