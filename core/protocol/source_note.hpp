@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 
 #include "core/values/name_table.hpp"
 
@@ -23,6 +24,8 @@ inline constexpr NameTable<SourceNote, 3> kNamesOf<SourceNote>{{
     {SourceNote::kTotalsDiffer, "TOTALS_DIFFER"},
     {SourceNote::kQuantityRounded, "QUANTITY_ROUNDED"},
 }};
+
+static_assert(std::size(kSourceNotes) == kNamesOf<SourceNote>.size());
 
 class SourceNotes {
 public:

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -57,6 +58,14 @@ struct [[nodiscard]] Error {
     return {ErrorCode::kUnsupported, std::move(message)};
 }
 
+/// Whether a value becomes another type of value that is not narrower and no view of what the first
+/// one owned.
+template <class From, class To>
+concept ConvertsWhole = !std::same_as<From, To> && !std::same_as<To, std::string_view> &&
+                        std::convertible_to<From, To> && requires(From && from) {
+    To{std::move(from)};
+};
+
 /// Either a T or an Error. `T` may be move-only. Not thread-safe.
 template <class T>
 class [[nodiscard]] Result {
@@ -69,8 +78,8 @@ public:
     }  // NOLINT(google-explicit-constructor)
 
     template <class Other>
-    requires(!std::same_as<Other, T> && std::convertible_to<Other, T>) Result(Result<Other> other)
-        : Result(other.ok() ? Result(T(std::move(other).value())) : Result(other.error())) {
+    requires ConvertsWhole<Other, T> Result(Result<Other> other)
+        : Result(other.ok() ? Result(T{std::move(other).value()}) : Result(other.error())) {
     }  // NOLINT(google-explicit-constructor)
 
     [[nodiscard]] bool ok() const noexcept { return state_.index() == 0; }

@@ -409,14 +409,14 @@ bool variant_text(std::string_view key, std::string_view value, RowText& text) {
 
 // ---- Indexes: rows without columns --------------------------------------------------------------
 
-bool shop_id_text(std::string_view key, std::string_view /*value*/, RowText& text) {
+bool shop_id_text(std::string_view key, RowText& text) {
     LedgerKeyParser parser(key);
     Columns(text.key)("shop_id", std::string(parser.id(kIdBytesWhole).value_or("(long)")))(
         "shop", parser.u32());
     return parser.complete();
 }
 
-bool digest_text(std::string_view key, std::string_view /*value*/, RowText& text) {
+bool digest_text(std::string_view key, RowText& text) {
     LedgerKeyParser parser(key);
     Columns(text.key)("account", parser.u32())("shop", parser.u32())(
         "order_id", std::string(parser.id(kIdBytesWhole).value_or("(long)")))(
@@ -424,22 +424,42 @@ bool digest_text(std::string_view key, std::string_view /*value*/, RowText& text
     return parser.complete();
 }
 
-bool dated_text(std::string_view key, std::string_view /*value*/, RowText& text) {
+bool dated_text(std::string_view key, RowText& text) {
     LedgerKeyParser parser(key);
     Columns(text.key)("account", parser.u32())("creator", std::string(parser.text()))(
         "accounting", parser.instant())("node", parser.u32())("first_entry", parser.u64());
     return parser.complete();
 }
 
-/// The texts of the ledger's own tables, in the order of `Table`. Rows of orders include those of
-/// the last two.
-constexpr std::array<bool (*)(std::string_view key, std::string_view value, RowText& text),
-                     kOwnTables.size()>
-    kOwnTexts{head_text,  chain_text, shop_id_text, order_text,   stored_event_text, digest_text,
-              group_text, dated_text, balance_text, catalog_text, variant_text};
-
-bool own_text(std::size_t table, std::string_view key, std::string_view value, RowText& text) {
-    return kOwnTexts[table] != nullptr && kOwnTexts[table](key, value, text);
+bool own_text(Table table, std::string_view key, std::string_view value, RowText& text) {
+    switch (table) {
+        case Table::kHeads:
+            return head_text(key, value, text);
+        case Table::kChains:
+            return chain_text(key, value, text);
+        case Table::kShopIds:
+            return shop_id_text(key, text);
+        case Table::kOrders:
+            return order_text(key, value, text);
+        case Table::kEvents:
+            return stored_event_text(key, value, text);
+        case Table::kEventDigests:
+            return digest_text(key, text);
+        case Table::kJournal:
+            return group_text(key, value, text);
+        case Table::kCreatorJournal:
+            return dated_text(key, text);
+        case Table::kBalances:
+            return balance_text(key, value, text);
+        case Table::kCatalog:
+            return catalog_text(key, value, text);
+        case Table::kVariants:
+            return variant_text(key, value, text);
+        case Table::kChangedOrders:
+        case Table::kOrderChanges:
+            break;  // rows of orders include them
+    }
+    return false;
 }
 
 }  // namespace
@@ -454,7 +474,7 @@ RowText row_text(Table table, std::string_view key, std::string_view value, cons
     RowText text;
     const auto number = static_cast<std::size_t>(table);
     text.is_sound = number < kOwnTables.size()
-                        ? own_text(number, key, value, text)
+                        ? own_text(table, key, value, text)
                         : described_text(described_tables()[number - kOwnTables.size()], key, value,
                                          form, text);
     if (!text.is_sound) {

@@ -37,6 +37,7 @@ inline constexpr NameTable<PageRefusal, 7> kPageRefusals{{{PageRefusal::kMissing
                                                           {PageRefusal::kTime, "time"},
                                                           {PageRefusal::kInactive, "inactive"},
                                                           {PageRefusal::kAccount, "account"}}};
+static_assert(kPageRefusals.size() == static_cast<std::size_t>(PageRefusal::kAccount) + 1);
 [[nodiscard]] inline std::string_view to_string(PageRefusal refusal) noexcept {
     return name_in(kPageRefusals, refusal, "account");
 }

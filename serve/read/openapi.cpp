@@ -48,11 +48,25 @@ Json schema_of(const Parameter& parameter) {
 
 std::string_view type_name(lists::ColumnType type) {
     using enum lists::ColumnType;
-    return type == kTexts || type == kObjects ? "array"
-           : type == kObject || type == kJson ? "object"
-           : type == kInteger                 ? "integer"
-           : type == kFlag                    ? "boolean"
-                                              : "string";
+    switch (type) {
+        case kTexts:
+        case kObjects:
+            return "array";
+        case kObject:
+        case kJson:
+            return "object";
+        case kInteger:
+            return "integer";
+        case kFlag:
+            return "boolean";
+        case kText:
+        case kAmount:
+        case kRate:
+        case kDate:
+        case kTime:
+            break;
+    }
+    return "string";
 }
 
 Json type_of(const lists::Column& column) {
