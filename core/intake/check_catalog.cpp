@@ -18,14 +18,6 @@ Answer unauthorized(Reason reason, std::string_view message) {
     return refusal(401, Outcome::kUnauthorized, reason, message);
 }
 
-std::optional<Topic> catalog_topic(const HeaderValue& header) {
-    if (state_of(header) != HeaderState::kOnce) {
-        return std::nullopt;
-    }
-    const std::optional<Topic> topic = parse_name<Topic>(header.value);
-    return topic && is_catalog(*topic) ? topic : std::nullopt;
-}
-
 /// Performs check 1 except for the method. Returns 400 or nothing.
 std::optional<Answer> check_head(const RequestHead& head, const HeaderNames& names) {
     if (state_of(head.content_type) != HeaderState::kOnce ||
@@ -35,7 +27,7 @@ std::optional<Answer> check_head(const RequestHead& head, const HeaderNames& nam
     if (!is_identity_encoded(head.content_encoding)) {
         return bad_header("Content-Encoding must be absent or identity");
     }
-    if (!catalog_topic(head.topic)) {
+    if (!topic_of(head.topic, is_catalog)) {
         return bad_header(names.topic + " must be PRODUCT_UPSERT or PRODUCT_DELETE, sent once");
     }
     if (state_of(head.shop) != HeaderState::kOnce) {
@@ -113,7 +105,7 @@ Opened open_catalog(const RequestHead& head, const HeaderNames& names, RegistryV
     }
     opened.answer = check_head(head, names);
     if (!opened.answer) {
-        opened.sender.topic = *catalog_topic(head.topic);
+        opened.sender.topic = *topic_of(head.topic, is_catalog);
         opened.answer = check_sender(head, registry, now, opened.sender);
     }
     if (opened.answer) {

@@ -6,22 +6,14 @@ namespace {
 
 constexpr SignedEndpoint kClickEndpoint{Endpoint::kClicks, kWriteClicks, "CLICK"};
 
-std::optional<Topic> click_topic(const HeaderValue& header) {
-    if (state_of(header) != HeaderState::kOnce) {
-        return std::nullopt;
-    }
-    const std::optional<Topic> topic = parse_name<Topic>(header.value);
-    return topic && is_clicks(*topic) ? topic : std::nullopt;
-}
-
 }  // namespace
 
 Accepting accept_clicks(const RequestHead& head, const HeaderNames& names, const Sender& sender,
                         CheckedBody& body, RateGate& gate, Timestamp now, IntakeScratch& scratch) {
     Accepting result;
     std::string_view text;
-    if (!accept_signed(kClickEndpoint, head, names, click_topic(head.topic), sender, body, gate,
-                       now, result, text)) {
+    if (!accept_signed(kClickEndpoint, head, names, topic_of(head.topic, is_clicks), sender, body,
+                       gate, now, result, text)) {
         return result;
     }
     const ClickRecord* const clicks = scratch.clicks.parse(text, names.anon_field, now);

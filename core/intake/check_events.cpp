@@ -1,6 +1,6 @@
 #include "core/intake/check_signed.hpp"
 #include "core/intake/intake.hpp"
-#include "core/json/slices.hpp"
+#include "core/shops/source.hpp"
 
 namespace sluice {
 namespace {
@@ -12,28 +12,11 @@ Opened answered(Answer answer) {
     return {std::move(answer), {}};
 }
 
-std::optional<Topic> order_topic(const HeaderValue& header) {
-    if (state_of(header) != HeaderState::kOnce) {
-        return std::nullopt;
-    }
-    const std::optional<Topic> topic = parse_name<Topic>(header.value);
-    return topic && is_order(*topic) ? topic : std::nullopt;
-}
-
 /// Returns whether the order names the platform as its source, as those do that `sluice send
 /// orders --source` translates.
 bool comes_from(Platform platform, std::string_view order) {
-    for (const JsonMember& member : json_members(order)) {
-        if (member.key != "source") {
-            continue;
-        }
-        for (const JsonMember& stated : json_members(member.value)) {
-            if (stated.key == "platform") {
-                return json_string(stated.value) == to_string(platform);
-            }
-        }
-    }
-    return false;
+    const std::string_view stated = member_of(source_members(order), "platform");
+    return json_string(stated) == to_string(platform);
 }
 
 RecordMeta meta_of(const OrderEvent& event, const ShopView& shop) {
@@ -83,7 +66,7 @@ Accepting accept_event(const RequestHead& head, const HeaderNames& names, const 
                        CheckedBody& body, RateGate& gate, Timestamp now, IntakeScratch& scratch) {
     Accepting result;
     std::string_view text;
-    const std::optional<Topic> topic = order_topic(head.topic);
+    const std::optional<Topic> topic = topic_of(head.topic, is_order);
     if (!accept_signed(kEventEndpoint, head, names, topic, sender, body, gate, now, result, text)) {
         return result;
     }

@@ -29,6 +29,12 @@ HeaderState state_of(const HeaderValue& header) noexcept {
                                                               : HeaderState::kOnce;
 }
 
+std::optional<Topic> topic_of(const HeaderValue& header, bool (*is_of)(Topic)) {
+    const std::optional<Topic> topic =
+        state_of(header) == HeaderState::kOnce ? parse_name<Topic>(header.value) : std::nullopt;
+    return topic && is_of(*topic) ? topic : std::nullopt;
+}
+
 std::optional<TraceParent> trace_of(const RequestHead& head) noexcept {
     return head.traceparent.count == 1 ? parse_traceparent(head.traceparent.value) : std::nullopt;
 }

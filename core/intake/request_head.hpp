@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/protocol/topic.hpp"
 #include "core/protocol/traceparent.hpp"
 
 namespace sluice {
@@ -57,6 +58,8 @@ enum class HeaderState : std::uint8_t {
     kOnce,
 };
 [[nodiscard]] HeaderState state_of(const HeaderValue& header) noexcept;
+/// Returns the topic that the header names, sent once, if `is_of` returns true for it.
+[[nodiscard]] std::optional<Topic> topic_of(const HeaderValue& header, bool (*is_of)(Topic));
 
 /// Accepts `application/json` in any case, with any parameters.
 [[nodiscard]] bool is_json_media_type(std::string_view content_type) noexcept;

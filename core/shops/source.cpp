@@ -1,6 +1,8 @@
 #include "core/shops/source.hpp"
 
-#include "core/json/slices.hpp"
+#include <algorithm>
+#include <iterator>
+
 #include "core/values/texts.hpp"
 
 namespace sluice {
@@ -18,21 +20,25 @@ std::string platform_domain(std::string_view text) {
     return host;
 }
 
+std::vector<JsonMember> source_members(std::string_view order) {
+    std::vector<JsonMember> members;
+    for (const JsonMember& member : json_members(order)) {
+        if (member.key == "source") {
+            std::ranges::move(json_members(member.value), std::back_inserter(members));
+        }
+    }
+    return members;
+}
+
 SourceNotes read_source_notes(std::string_view order) {
     SourceNotes notes;
-    for (const JsonMember& member : json_members(order)) {
-        if (member.key != "source") {
+    for (const JsonMember& member : source_members(order)) {
+        if (member.key != "notes") {
             continue;
         }
-        for (const JsonMember& stated : json_members(member.value)) {
-            if (stated.key != "notes") {
-                continue;
-            }
-            for (const std::string_view text : json_elements(stated.value)) {
-                if (const std::optional<SourceNote> note =
-                        parse_name<SourceNote>(json_string(text))) {
-                    notes.add(*note);
-                }
+        for (const std::string_view text : json_elements(member.value)) {
+            if (const std::optional<SourceNote> note = parse_name<SourceNote>(json_string(text))) {
+                notes.add(*note);
             }
         }
     }

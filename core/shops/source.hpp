@@ -5,7 +5,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/json/slices.hpp"
 #include "core/protocol/platform.hpp"
 #include "core/protocol/source_note.hpp"
 #include "core/values/timestamp.hpp"
@@ -35,6 +37,8 @@ struct ShopSource {
 /// and final `/`.
 [[nodiscard]] std::string platform_domain(std::string_view text);
 
+/// Returns the members of `source` of an order. Requires: `order` is valid JSON.
+[[nodiscard]] std::vector<JsonMember> source_members(std::string_view order);
 /// Returns the notes of `source.notes` of an order. Texts that are no note are ignored, because any
 /// sender may write them. Requires: `order` is valid JSON.
 [[nodiscard]] SourceNotes read_source_notes(std::string_view order);

@@ -9,6 +9,7 @@
 #include "core/json/tree.hpp"
 #include "core/protocol/platform.hpp"
 #include "core/shops/amounts.hpp"
+#include "core/shops/source.hpp"
 
 namespace sluice {
 namespace {
@@ -389,17 +390,11 @@ private:
 std::vector<SourceRow> source_rows(std::string_view order) {
     Platform platform = Platform::kNone;
     std::string_view seen;
-    for (const JsonMember& member : json_members(order)) {
-        if (member.key != "source") {
-            continue;
-        }
-        for (const JsonMember& stated : json_members(member.value)) {
-            if (stated.key == "platform") {
-                platform =
-                    parse_name<Platform>(json_string(stated.value)).value_or(Platform::kNone);
-            } else if (stated.key == "seen" && stated.value.starts_with('{')) {
-                seen = stated.value;
-            }
+    for (const JsonMember& member : source_members(order)) {
+        if (member.key == "platform") {
+            platform = parse_name<Platform>(json_string(member.value)).value_or(Platform::kNone);
+        } else if (member.key == "seen" && member.value.starts_with('{')) {
+            seen = member.value;
         }
     }
     return platform == Platform::kNone || seen.empty() ? std::vector<SourceRow>()
