@@ -9,6 +9,8 @@
 #include <map>
 #include <memory>
 
+#include "core/values/lookup.hpp"
+#include "core/values/texts.hpp"
 #include "pg_store/connection/error.hpp"
 #include "pg_store/connection/libpq.hpp"
 
@@ -74,20 +76,14 @@ Result<Known> ask_libpq(const Url& url) {
 }
 
 /// Splits a text at its commas. An empty text has no elements.
-std::vector<std::string> list_of(std::string_view text) {
-    std::vector<std::string> elements;
-    for (std::size_t at = 0; !text.empty() && at <= text.size();) {
-        const std::size_t end = std::min(text.find(',', at), text.size());
-        elements.emplace_back(text.substr(at, end - at));
-        at = end + 1;
-    }
-    return elements;
+std::vector<std::string_view> list_of(std::string_view text) {
+    return text.empty() ? std::vector<std::string_view>() : sluice::split(text, ',');
 }
 
 Result<std::vector<Server>> split(const Known& known) {
-    const std::vector<std::string> hosts = list_of(value_of(known, "host"));
-    const std::vector<std::string> addresses = list_of(value_of(known, "hostaddr"));
-    const std::vector<std::string> ports = list_of(value_of(known, "port"));
+    const auto hosts = list_of(value_of(known, "host"));
+    const auto addresses = list_of(value_of(known, "hostaddr"));
+    const auto ports = list_of(value_of(known, "port"));
     const std::size_t count = std::max<std::size_t>({1, hosts.size(), addresses.size()});
     if ((!hosts.empty() && !addresses.empty() && hosts.size() != addresses.size()) ||
         (ports.size() > 1 && ports.size() != count)) {
@@ -97,9 +93,9 @@ Result<std::vector<Server>> split(const Known& known) {
     }
     std::vector<Server> servers(count);
     for (std::size_t i = 0; i < count; ++i) {
-        servers[i].host = hosts.empty() ? std::string() : hosts[i];
-        servers[i].address = addresses.empty() ? std::string() : addresses[i];
-        servers[i].port = ports.empty() ? std::string() : ports[ports.size() == 1 ? 0 : i];
+        servers[i].host = hosts.empty() ? std::string_view() : hosts[i];
+        servers[i].address = addresses.empty() ? std::string_view() : addresses[i];
+        servers[i].port = ports.empty() ? std::string_view() : ports[ports.size() == 1 ? 0 : i];
     }
     return servers;
 }
@@ -133,7 +129,7 @@ Result<Servers> servers_of(const Url& url) {
                     .wanted = std::string(value_of(*known, "target_session_attrs")),
                     .patience = patience_of(value_of(*known, "connect_timeout"))};
     for (const auto& parameter : url.parameters()) {
-        if (std::ranges::find(kOfTheAttempt, parameter.first) == kOfTheAttempt.end()) {
+        if (!has_item(kOfTheAttempt, parameter.first)) {
             servers.common.push_back(parameter);
         }
     }

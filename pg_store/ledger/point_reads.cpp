@@ -167,12 +167,8 @@ std::optional<CatalogKey> Reads::find_variant(AccountNumber account, ShopNumber 
         "ORDER BY v.language, v.country, v.product_id LIMIT 1");
     RowWriter parameters;
     parameters.u4(account.value).u4(shop.value).text(key_text(variant_sku));
-    const Rows found = rows(kSelect, parameters);
-    if (found.empty()) {
-        return std::nullopt;
-    }
-    RowReader row = found.row(0);
-    return catalog_key(row, account, shop);
+    return first(rows(kSelect, parameters),
+                 [&](RowReader& row) { return catalog_key(row, account, shop); });
 }
 
 std::vector<CatalogKey> Reads::product_copies(AccountNumber account, ShopNumber shop,
@@ -183,12 +179,8 @@ std::vector<CatalogKey> Reads::product_copies(AccountNumber account, ShopNumber 
                          "ORDER BY language, country");
     RowWriter parameters;
     parameters.u4(account.value).u4(shop.value).text(key_text(product.view()));
-    const Rows found = rows(kSelect, parameters);
-    std::vector<CatalogKey> keys;
-    for (RowReader row : found) {
-        keys.push_back(catalog_key(row, account, shop));
-    }
-    return keys;
+    return all(rows(kSelect, parameters),
+               [&](RowReader& row) { return catalog_key(row, account, shop); });
 }
 
 std::optional<CatalogRecord> Reads::catalog(const CatalogKey& key) {
@@ -225,13 +217,8 @@ ChainHead Reads::chain(AccountNumber account) {
     RowWriter parameters;
     parameters.u4(account.value).u4(head_.number);
     const Rows found = rows(kSelect, parameters);
-    if (found.empty()) {
-        return {};
-    }
-    return read_named("table chains, account " + std::to_string(account.value), std::nullopt, [&] {
-        RowReader row = found.row(0);
-        return read_chain(row);
-    });
+    return read_named("table chains, account " + std::to_string(account.value), std::nullopt,
+                      [&] { return first(found, read_chain).value_or(ChainHead()); });
 }
 
 std::optional<Balance> Reads::balance(const BalanceKey& key) {
@@ -243,14 +230,12 @@ std::optional<Balance> Reads::balance(const BalanceKey& key) {
     parameters.u4(key.account.value).text(key.program.view()).text(key.creator.view());
     parameters.text(key.currency.code());
     const Rows found = rows(kSelect, parameters);
-    if (found.empty()) {
-        return std::nullopt;
-    }
     return read_named("table balances, creator " + key.creator.str(), std::nullopt, [&] {
-        RowReader row = found.row(0);
-        Balance balance{{}, key};
-        read_sums(row, balance);
-        return balance;
+        return first(found, [&](RowReader& row) {
+            Balance balance{{}, key};
+            read_sums(row, balance);
+            return balance;
+        });
     });
 }
 

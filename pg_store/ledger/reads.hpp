@@ -42,8 +42,9 @@ struct OrderHash {
 [[nodiscard]] Statement select_statement(const std::string& columns, const std::string& rest);
 
 /// Returns what `read` makes of the first row, or no value.
-template <class Row>
-[[nodiscard]] std::optional<Row> first(const Rows& rows, Row (*read)(RowReader&)) {
+template <class Read>
+[[nodiscard]] auto first(const Rows& rows, Read read)
+    -> std::optional<std::invoke_result_t<Read, RowReader&>> {
     if (rows.empty()) {
         return std::nullopt;
     }
@@ -51,8 +52,8 @@ template <class Row>
     return read(row);
 }
 /// Returns what `read` makes of each row.
-template <class Row>
-[[nodiscard]] std::vector<Row> all(const Rows& rows, Row (*read)(RowReader&)) {
+template <class Read>
+[[nodiscard]] auto all(const Rows& rows, Read read) {
     return mapped(rows, [read](RowReader row) { return read(row); });
 }
 

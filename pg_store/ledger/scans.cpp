@@ -125,18 +125,13 @@ std::vector<OrderNeighbours> Reads::neighbours(AccountNumber account,
         "ORDER BY order_id LIMIT 1) FROM unnest($2::integer[]) WITH ORDINALITY AS s (shop, place) "
         "ORDER BY s.place");
     settle();
-    const Rows found = connection_.query(kSelect, shops_parameters(account, shops, id.view()));
     const auto id_of = [](const Field& field) {
         return field ? std::optional(OrderId(to_text(field))) : std::nullopt;
     };
-    std::vector<OrderNeighbours> list;
-    for (RowReader row : found) {
-        OrderNeighbours& one = list.emplace_back();
-        one.shop = {row.u4()};
-        one.before = id_of(row.next());
-        one.after = id_of(row.next());
-    }
-    return list;
+    return all(connection_.query(kSelect, shops_parameters(account, shops, id.view())),
+               [&](RowReader& row) {
+                   return OrderNeighbours{{row.u4()}, id_of(row.next()), id_of(row.next())};
+               });
 }
 
 /// Every shop in one statement. The ids that begin with a text lie between it and that text with
@@ -153,13 +148,9 @@ std::vector<OrderKey> Reads::orders_beginning(AccountNumber account,
     settle();
     RowWriter parameters = shops_parameters(account, shops, beginning);
     parameters.u8(max);
-    const Rows found = connection_.query(kSelect, parameters);
-    std::vector<OrderKey> keys;
-    for (RowReader row : found) {
-        const ShopNumber shop{row.u4()};
-        keys.push_back({account, shop, OrderId(row.text())});
-    }
-    return keys;
+    return all(connection_.query(kSelect, parameters), [account](RowReader& row) {
+        return OrderKey{account, {row.u4()}, OrderId(row.text())};
+    });
 }
 
 void Reads::scan_events(const OrderKey& key, const Visitor<EventTrace>& visit) {

@@ -75,9 +75,6 @@ void PgTxn::fetch_deletions(const UpcomingKeys& keys) {
             asked.push_back(std::move(row));
         }
     }
-    if (asked.empty()) {
-        return;
-    }
     kSelect.send(connection_, list, keep_asked(std::move(asked)));
 }
 
@@ -209,9 +206,6 @@ void PgTxn::fetch_waiting(const std::vector<WaitKey>& keys) {
             asked.push_back(key);
         }
     }
-    if (asked.empty()) {
-        return;
-    }
     quiet_.insert(asked.begin(), asked.end());
     kSelect.send(connection_, source_list(asked, connection_), [this](Rows rows) {
         for (RowReader row : rows) {
@@ -241,12 +235,8 @@ void PgTxn::fetch_sources(std::vector<WaitKey> keys) {
             (key.kind == WaitKind::kAnon ? anons : codes).push_back(key);
         }
     }
-    if (!codes.empty()) {
-        fetch_codes(codes);
-    }
-    if (!anons.empty()) {
-        fetch_clicks(anons);
-    }
+    fetch_codes(codes);
+    fetch_clicks(anons);
 }
 
 void PgTxn::fetch(const UpcomingKeys& keys) {

@@ -11,9 +11,14 @@ namespace {
 /// save.
 constexpr std::size_t kReplacedFrom = 64;
 
-[[noreturn]] void throw_changed_meanwhile() {
-    throw LedgerFailure(
-        {ErrorCode::kBusy, "another node changed an order of this batch meanwhile"});
+/// Returns a handler that throws unless the statement changed so many orders.
+Connection::Handler expecting(std::size_t count) {
+    return [count](const Rows& rows) {
+        if (rows.affected() != count) {
+            throw LedgerFailure(
+                {ErrorCode::kBusy, "another node changed an order of this batch meanwhile"});
+        }
+    };
 }
 
 }  // namespace
@@ -138,11 +143,7 @@ void PgTxn::update_order(const OrderKey& key, CachedOrder& order) {
     parameters.u8(order.revision).u8(order.revision + 1).boolean(lock_ == WriterLock::kExclusive);
     encode_order(order.state, parameters);
     ++order.revision;
-    connection_.send({kText.c_str()}, parameters, [](Rows rows) {
-        if (rows.affected() != 1) {
-            throw_changed_meanwhile();
-        }
-    });
+    connection_.send({kText.c_str()}, parameters, expecting(1));
 }
 
 /// Deletes many rows in one statement; copy_orders() inserts them again with the new ones. Only
@@ -159,11 +160,7 @@ void PgTxn::replace_orders(const std::vector<ChangedOrder>& changed) {
         rows.next().text(key->order_id.view());
         rows.next().u8(order->revision);
     }
-    connection_.send(kDelete, rows.parameters(), [count = changed.size()](Rows done) {
-        if (done.affected() != count) {
-            throw_changed_meanwhile();
-        }
-    });
+    connection_.send(kDelete, rows.parameters(), expecting(changed.size()));
 }
 
 std::string PgTxn::encode_new(const std::vector<ChangedOrder>& added) {
@@ -209,11 +206,7 @@ void PgTxn::update_allocations(const std::vector<ChangedOrder>& changed) {
         rows.next().u8(order->revision++);
         encode_allocations(order->state, rows);
     }
-    connection_.send({kText.c_str()}, rows.parameters(), [count = changed.size()](Rows done) {
-        if (done.affected() != count) {
-            throw_changed_meanwhile();
-        }
-    });
+    connection_.send({kText.c_str()}, rows.parameters(), expecting(changed.size()));
 }
 
 void PgTxn::flush_journal() {
