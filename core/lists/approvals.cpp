@@ -381,10 +381,6 @@ Json payouts_object(const ApprovalSubject& subject, AccountNumber number, const 
 
 }  // namespace
 
-using enum ColumnType;
-using enum Scope;
-using enum Shown;
-
 const List<PendingOf>& pending_list() {
     using Of = const PendingOf&;
     static const List<PendingOf> list{
@@ -396,7 +392,7 @@ const List<PendingOf>& pending_list() {
         {"currency", kText, kLedger,
          [](Of of) -> Value { return of.money ? Value(of.money->currency.code()) : Value(); }},
         {"actor", kText, kLedger, [](Of of) -> Value { return of.actor; }},
-        {"reason", kText, kLedger, [](Of of) -> Value { return or_null(of.reason); }},
+        {"reason", kText, kLedger, [](Of of) { return or_null(of.reason); }},
         {"received_at", kTime, kLedger, [](Of of) -> Value { return of.received_at; }}};
     return list;
 }

@@ -84,9 +84,6 @@ bool is_negative(const BalanceAt& balance) {
 
 }  // namespace
 
-using enum ColumnType;
-using enum Scope;
-
 void write_balances(LedgerReader& ledger, const ReportFilter& filter, Timestamp now,
                     RowOutput& out) {
     const CreatorNames names(ledger);

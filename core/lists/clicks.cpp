@@ -178,16 +178,13 @@ std::optional<std::string> conversion_of(const ClickFigures& figures) {
     return text;
 }
 
-using enum ColumnType;
-using enum Scope;
-
 const List<ClickOf>& click_list() {
     using Of = const ClickOf&;
     static const List<ClickOf> list{
-        {"period", kText, kEveryone, [](Of of) -> Value { return or_null(of.period); }},
-        {"program_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.program); }},
-        {"creator_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.creator); }},
-        {"link_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.link); }},
+        {"period", kText, kEveryone, [](Of of) { return or_null(of.period); }},
+        {"program_id", kText, kEveryone, [](Of of) { return or_null(of.program); }},
+        {"creator_id", kText, kEveryone, [](Of of) { return or_null(of.creator); }},
+        {"link_id", kText, kEveryone, [](Of of) { return or_null(of.link); }},
         {"clicks", kInteger, kEveryone,
          [](Of of) { return of.figures == nullptr ? Value() : whole(of.figures->clicks); }},
         {"devices", kInteger, kEveryone,
@@ -211,11 +208,11 @@ const List<ClickOf>& click_list() {
 const List<DayOf<ClickDay>>& click_day_list() {
     using Of = const DayOf<ClickDay>&;
     static const List<DayOf<ClickDay>> list{
-        {"account_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.account); }},
+        {"account_id", kText, kEveryone, [](Of of) { return or_null(of.account); }},
         {"day", kDate, kEveryone, [](Of of) -> Value { return day_text(of.day.day); }},
         {"program_id", kText, kEveryone, [](Of of) -> Value { return of.day.program; }},
         {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.day.creator; }},
-        {"link_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.day.link.view()); }},
+        {"link_id", kText, kEveryone, [](Of of) { return or_null(of.day.link); }},
         {"clicks", kInteger, kEveryone, [](Of of) -> Value { return whole_number(of.day.clicks); }},
         {"devices", kInteger, kEveryone,
          [](Of of) -> Value { return whole_number(of.day.devices); }},
@@ -227,11 +224,11 @@ const List<DayOf<ClickDay>>& click_day_list() {
 const List<DayOf<LinkDay>>& link_day_list() {
     using Of = const DayOf<LinkDay>&;
     static const List<DayOf<LinkDay>> list{
-        {"account_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.account); }},
+        {"account_id", kText, kEveryone, [](Of of) { return or_null(of.account); }},
         {"day", kDate, kEveryone, [](Of of) -> Value { return day_text(of.day.day); }},
         {"program_id", kText, kEveryone, [](Of of) -> Value { return of.day.program; }},
         {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.day.creator; }},
-        {"link_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.day.link.view()); }},
+        {"link_id", kText, kEveryone, [](Of of) { return or_null(of.day.link); }},
         {"currency", kText, kLedger, [](Of of) -> Value { return of.day.currency.code(); }},
         {"earned", kAmount, kLedger, [](Of of) -> Value { return of.day.earned; }},
         {"adjusted", kAmount, kLedger, [](Of of) -> Value { return of.day.adjusted; }}};

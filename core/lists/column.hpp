@@ -33,6 +33,11 @@ enum class Scope : std::uint8_t {
 /// Whether a table for people has the column. CSV and JSON have every column.
 enum class Shown : std::uint8_t { kInTable, kInFilesOnly };
 
+// A list has many of them.
+using enum ColumnType;
+using enum Scope;
+using enum Shown;
+
 /// A column without a scope does not compile: each new one takes a decision.
 struct Column {
     std::string_view name;

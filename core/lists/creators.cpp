@@ -12,10 +12,6 @@
 
 namespace sluice::lists {
 
-using enum ColumnType;
-using enum Scope;
-using enum Shown;
-
 namespace {
 
 const List<CodeRow>& own_code_list() {
@@ -301,7 +297,7 @@ const List<MembershipOf>& own_membership_list() {
     using Of = const MembershipOf&;
     static const List<MembershipOf> list{
         {"program_id", kText, kEveryone, [](Of of) -> Value { return of.member.program; }},
-        {"group", kText, kEveryone, [](Of of) -> Value { return or_null(of.member.group); }},
+        {"group", kText, kEveryone, [](Of of) { return or_null(of.member.group); }},
         {"removed", kFlag, kEveryone, [](Of of) -> Value { return of.member.removed; }},
         {"effective_from", kTime, kEveryone,
          [](Of of) -> Value { return of.member.effective_from; }},
@@ -313,7 +309,7 @@ const List<MembershipOf>& own_membership_list() {
 const List<CreatorHold>& own_hold_list() {
     using Of = const CreatorHold&;
     static const List<CreatorHold> list{
-        {"program_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.program); }},
+        {"program_id", kText, kEveryone, [](Of of) { return or_null(of.program); }},
         {"actor", kText, kLedger, member<&CreatorHold::actor>},
         {"reason", kText, kLedger, member<&CreatorHold::reason>},
         {"held_at", kTime, kEveryone, member<&CreatorHold::held_at>}};
@@ -327,10 +323,10 @@ const List<CreatorOf>& creator_list() {
         {"program_id", kText, kEveryone, [](Of of) -> Value { return of.member.program; }},
         {"account_id", kText, kEveryone, [](Of of) -> Value { return of.account_id; },
          kInFilesOnly},
-        {"group", kText, kEveryone, [](Of of) -> Value { return or_null(of.member.group); }},
+        {"group", kText, kEveryone, [](Of of) { return or_null(of.member.group); }},
         {"codes", kTexts, kEveryone, [](Of of) -> Value { return of.codes; }},
-        {"name", kText, kEveryone, [](Of of) -> Value { return or_null(of.profile.name); }},
-        {"payee", kText, kPayee, [](Of of) -> Value { return or_null(of.profile.payee); }},
+        {"name", kText, kEveryone, [](Of of) { return or_null(of.profile.name); }},
+        {"payee", kText, kPayee, [](Of of) { return or_null(of.profile.payee); }},
         {"payee_since", kTime, kLedger, [](Of of) -> Value { return of.profile.payee_since; }},
         {"removed", kFlag, kEveryone, [](Of of) -> Value { return of.member.removed; }},
         {"earned",
@@ -407,11 +403,11 @@ const List<HoldOf>& hold_list() {
     static const List<HoldOf> list{
         {"account_id", kText, kEveryone, [](Of of) -> Value { return of.account_id; },
          kInFilesOnly},
-        {"shop_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.shop); }},
-        {"order_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.order); }},
-        {"creator_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.creator); }},
-        {"program_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.program); }},
-        {"actor", kText, kLedger, [](Of of) -> Value { return or_null(of.actor); }},
+        {"shop_id", kText, kEveryone, [](Of of) { return or_null(of.shop); }},
+        {"order_id", kText, kEveryone, [](Of of) { return or_null(of.order); }},
+        {"creator_id", kText, kEveryone, [](Of of) { return or_null(of.creator); }},
+        {"program_id", kText, kEveryone, [](Of of) { return or_null(of.program); }},
+        {"actor", kText, kLedger, [](Of of) { return or_null(of.actor); }},
         {"held_at", kTime, kEveryone, [](Of of) -> Value { return of.held_at; }},
         {"reason", kText, kLedger, [](Of of) -> Value { return of.reason; }}};
     return list;

@@ -11,10 +11,6 @@
 
 namespace sluice::lists {
 
-using enum ColumnType;
-using enum Scope;
-using enum Shown;
-
 namespace {
 
 /// Null for a memo entry.
@@ -95,17 +91,13 @@ const List<JournalOf>& journal_list() {
         {"node", kText, kLedger, [](Of of) -> Value { return of.group.node; }, kInFilesOnly},
         {"entry", kInteger, kLedger, [](Of of) -> Value { return of.number(); }},
         {"event_seq", kInteger, kLedger, [](Of of) -> Value { return of.group.event_seq.value; }},
-        {"command_id", kText, kLedger, [](Of of) -> Value { return or_null(of.group.command_id); }},
-        {"account_id", kText, kLedger, [](Of of) -> Value { return or_null(of.account); },
-         kInFilesOnly},
-        {"program_id", kText, kLedger,
-         [](Of of) -> Value { return or_null(of.group.program.view()); }},
-        {"creator_id", kText, kLedger,
-         [](Of of) -> Value { return or_null(of.group.creator.view()); }},
-        {"shop_id", kText, kLedger, [](Of of) -> Value { return or_null(of.shop); }},
-        {"order_id", kText, kLedger,
-         [](Of of) -> Value { return or_null(of.group.order_id.view()); }},
-        {"line_item_id", kText, kLedger, [](Of of) -> Value { return or_null(of.line); }},
+        {"command_id", kText, kLedger, [](Of of) { return or_null(of.group.command_id); }},
+        {"account_id", kText, kLedger, [](Of of) { return or_null(of.account); }, kInFilesOnly},
+        {"program_id", kText, kLedger, [](Of of) { return or_null(of.group.program); }},
+        {"creator_id", kText, kLedger, [](Of of) { return or_null(of.group.creator); }},
+        {"shop_id", kText, kLedger, [](Of of) { return or_null(of.shop); }},
+        {"order_id", kText, kLedger, [](Of of) { return or_null(of.group.order_id); }},
+        {"line_item_id", kText, kLedger, [](Of of) { return or_null(of.line); }},
         {"currency", kText, kLedger,
          [](Of of) { return of.is_memo() ? Value() : Value(of.entry().currency.code()); }},
         {"amount", kAmount, kLedger,
@@ -121,7 +113,7 @@ const List<JournalOf>& journal_list() {
          },
          kInFilesOnly},
         {"reason", kText, kLedger, [](Of of) -> Value { return to_string(of.entry().reason); }},
-        {"payout_id", kText, kLedger, [](Of of) -> Value { return or_null(of.group.payout_id); }},
+        {"payout_id", kText, kLedger, [](Of of) { return or_null(of.group.payout_id); }},
         {"recorded_at", kTime, kLedger, [](Of of) -> Value { return of.group.recorded_at; },
          kInFilesOnly},
         {"accounting_date", kTime, kLedger,
@@ -131,13 +123,12 @@ const List<JournalOf>& journal_list() {
              return of.entry().refers_to == 0 ? Value() : Value(of.entry().refers_to);
          },
          kInFilesOnly},
-        {"note", kText, kLedger, [](Of of) -> Value { return or_null(of.group.note); },
-         kInFilesOnly},
-        {"actor", kText, kLedger, [](Of of) -> Value { return or_null(of.group.actor); }},
+        {"note", kText, kLedger, [](Of of) { return or_null(of.group.note); }, kInFilesOnly},
+        {"actor", kText, kLedger, [](Of of) { return or_null(of.group.actor); }},
         {"hash", kText, kLedger,
          [](Of of) -> Value { return of.is_last() ? Value(to_hex(of.group.hash)) : Value(); },
          kInFilesOnly},
-        {"refers_to_node", kText, kLedger, [](Of of) -> Value { return or_null(of.referred); },
+        {"refers_to_node", kText, kLedger, [](Of of) { return or_null(of.referred); },
          kInFilesOnly},
         {"first", kInteger, kLedger, [](Of of) -> Value { return first_change(of.group); },
          kInFilesOnly},

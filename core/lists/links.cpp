@@ -73,9 +73,6 @@ void visit_parts(LedgerReader& ledger, std::span<const LinkRow> links, std::uint
 
 }  // namespace
 
-using enum ColumnType;
-using enum Scope;
-
 std::string_view to_string(LinkState state) noexcept {
     return state == LinkState::kActive    ? "active"
            : state == LinkState::kStopped ? "stopped"

@@ -51,10 +51,6 @@ bool belongs(const OrderState& order, const ReportFilter& filter, const CreatorN
 
 }  // namespace
 
-using enum ColumnType;
-using enum Scope;
-using enum Shown;
-
 Row OrderRows::row(const ShopRow& shop, const OrderState& order, Timestamp now) {
     const Attribution* const given = order.live ? &order.position()->attribution : nullptr;
     return order_list().row(
@@ -100,7 +96,7 @@ const List<OrderOf>& order_list() {
         {"shop_id", kText, kEveryone, [](Of of) -> Value { return of.shop.shop_id; }},
         {"account_id", kText, kEveryone, [](Of of) -> Value { return of.shop.account_id; },
          kInFilesOnly},
-        {"creator_id", kText, kEveryone, [](Of of) -> Value { return or_null(of.creator); }},
+        {"creator_id", kText, kEveryone, [](Of of) { return or_null(of.creator); }},
         {"program_id", kText, kEveryone,
          [](Of of) -> Value { return of.given == nullptr ? Value() : Value(of.given->program); }},
         {"attribution_types", kTexts, kEveryone,
@@ -130,7 +126,7 @@ const List<OrderOf>& order_list() {
         {"blocked_by", kTexts, kEveryone, [](Of of) -> Value { return of.blocked_by; }},
         {"payouts", kTexts, kEveryone, [](Of of) -> Value { return payouts_of(of.order); },
          kInFilesOnly},
-        {"node", kText, kEveryone, [](Of of) -> Value { return or_null(of.node); }, kInFilesOnly}};
+        {"node", kText, kEveryone, [](Of of) { return or_null(of.node); }, kInFilesOnly}};
     return list;
 }
 
@@ -175,12 +171,12 @@ const List<AnomalyOf>& anomaly_list() {
         {"message", kText, kEveryone, [](Of of) -> Value { return of.anomaly.message; }},
         {"blocks", kFlag, kEveryone, [](Of of) -> Value { return of.blocks(); }},
         {"acknowledged_by", kText, kLedger,
-         [](Of of) -> Value { return or_null(of.anomaly.acknowledged_by); }},
+         [](Of of) { return or_null(of.anomaly.acknowledged_by); }},
         {"acknowledged_at", kTime, kEveryone,
          [](Of of) -> Value { return of.anomaly.acknowledged_at; }, kInFilesOnly},
-        {"value", kText, kEveryone, [](Of of) -> Value { return or_null(of.anomaly.value); }},
+        {"value", kText, kEveryone, [](Of of) { return or_null(of.anomaly.value); }},
         {"acknowledged_value", kText, kEveryone,
-         [](Of of) -> Value { return or_null(of.anomaly.acknowledged_value); }}};
+         [](Of of) { return or_null(of.anomaly.acknowledged_value); }}};
     return list;
 }
 

@@ -23,10 +23,6 @@ std::vector<std::string> programs_of(const std::vector<PayoutPart>& parts) {
 
 }  // namespace
 
-using enum ColumnType;
-using enum Scope;
-using enum Shown;
-
 void PayoutNames::expect(std::span<const Payout> payouts) {
     profiles_.clear();
     nodes_.clear();
@@ -74,21 +70,19 @@ const List<PayoutOf>& payout_list() {
     static const List<PayoutOf> list{
         {"node", kText, kLedger,
          [](Of of) -> Value { return of.is_planned() ? Value() : or_null(of.node); }, kInFilesOnly},
-        {"payout_id", kText, kLedger, [](Of of) -> Value { return or_null(of.payout.payout_id); }},
+        {"payout_id", kText, kLedger, [](Of of) { return or_null(of.payout.payout_id); }},
         {"payout_run", kText, kLedger,
          [](Of of) -> Value {
              return of.is_planned() ? Value() : Value(payout_run_of(of.payout.payout_id));
          },
          kInFilesOnly},
-        {"account_id", kText, kLedger, [](Of of) -> Value { return or_null(of.account_id); },
-         kInFilesOnly},
+        {"account_id", kText, kLedger, [](Of of) { return or_null(of.account_id); }, kInFilesOnly},
         {"creator_id", kText, kLedger,
          [](Of of) -> Value {
              return of.profile.shown_as.empty() ? of.payout.creator : of.profile.shown_as;
          }},
-        {"name", kText, kLedger, [](Of of) -> Value { return or_null(of.profile.name); },
-         kInFilesOnly},
-        {"payee", kText, kPayee, [](Of of) -> Value { return or_null(of.payout.payee); }},
+        {"name", kText, kLedger, [](Of of) { return or_null(of.profile.name); }, kInFilesOnly},
+        {"payee", kText, kPayee, [](Of of) { return or_null(of.payout.payee); }},
         {"programs", kTexts, kLedger, [](Of of) -> Value { return programs_of(of.parts); }},
         {"currency", kText, kLedger, [](Of of) -> Value { return of.payout.currency.code(); }},
         {"amount", kAmount, kLedger, [](Of of) -> Value { return of.payout.amount; }},
@@ -96,28 +90,25 @@ const List<PayoutOf>& payout_list() {
         {"until", kTime, kLedger, [](Of of) -> Value { return of.payout.until; }},
         {"closed_at", kTime, kLedger,
          [](Of of) -> Value { return of.is_planned() ? Value() : Value(of.payout.closed_at); }},
-        {"closed_by", kText, kLedger, [](Of of) -> Value { return or_null(of.payout.closed_by); },
+        {"closed_by", kText, kLedger, [](Of of) { return or_null(of.payout.closed_by); },
          kInFilesOnly},
-        {"approved_by", kText, kLedger,
-         [](Of of) -> Value { return or_null(of.payout.approved_by); }, kInFilesOnly},
+        {"approved_by", kText, kLedger, [](Of of) { return or_null(of.payout.approved_by); },
+         kInFilesOnly},
         {"approved_at", kTime, kLedger, [](Of of) -> Value { return of.payout.approved_at; },
          kInFilesOnly},
         {"repoints", kInteger, kLedger, [](Of of) -> Value { return of.payout.repoints; },
          kInFilesOnly},
-        {"repointed_by", kText, kLedger,
-         [](Of of) -> Value { return or_null(of.payout.repointed_by); }, kInFilesOnly},
-        {"sent_by", kText, kLedger, [](Of of) -> Value { return or_null(of.payout.sent_by); },
+        {"repointed_by", kText, kLedger, [](Of of) { return or_null(of.payout.repointed_by); },
          kInFilesOnly},
+        {"sent_by", kText, kLedger, [](Of of) { return or_null(of.payout.sent_by); }, kInFilesOnly},
         {"sent_at", kTime, kLedger, [](Of of) -> Value { return of.payout.sent_at; }, kInFilesOnly},
-        {"message", kText, kLedger, [](Of of) -> Value { return or_null(of.payout.message); },
-         kInFilesOnly},
-        {"ended_by", kText, kLedger, [](Of of) -> Value { return or_null(of.payout.ended_by); },
+        {"message", kText, kLedger, [](Of of) { return or_null(of.payout.message); }, kInFilesOnly},
+        {"ended_by", kText, kLedger, [](Of of) { return or_null(of.payout.ended_by); },
          kInFilesOnly},
         {"ended_at", kTime, kLedger, [](Of of) -> Value { return of.payout.ended_at; },
          kInFilesOnly},
-        {"end_reason", kText, kLedger,
-         [](Of of) -> Value { return or_null(of.payout.end_reason); }},
-        {"bank_ref", kText, kLedger, [](Of of) -> Value { return or_null(of.payout.bank_ref); },
+        {"end_reason", kText, kLedger, [](Of of) { return or_null(of.payout.end_reason); }},
+        {"bank_ref", kText, kLedger, [](Of of) { return or_null(of.payout.bank_ref); },
          kInFilesOnly},
         {"paid_at", kTime, kLedger, [](Of of) -> Value { return of.payout.paid_at; }, kInFilesOnly},
         {"orders", kInteger, kLedger, [](Of of) -> Value { return of.payout.orders_count; }},

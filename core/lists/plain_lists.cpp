@@ -6,9 +6,6 @@
 
 namespace sluice::lists {
 
-using enum ColumnType;
-using enum Scope;
-
 const PlainList& period_sum_list() {
     using Of = const PlainRow&;
     static const PlainList list{

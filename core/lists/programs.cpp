@@ -2,10 +2,6 @@
 
 namespace sluice::lists {
 
-using enum ColumnType;
-using enum Scope;
-using enum Shown;
-
 namespace {
 
 Json amounts_of(const std::vector<Money>& amounts) {

@@ -32,9 +32,6 @@ bool is_approval(const JournalGroup& group) {
 
 }  // namespace
 
-using enum ColumnType;
-using enum Scope;
-
 const List<ApprovalOf>& approval_list() {
     using Of = const ApprovalOf&;
     static const List<ApprovalOf> list{

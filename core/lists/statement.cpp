@@ -19,10 +19,6 @@ Row boundary(const ProgramId& program, Currency currency, const char* name, Time
 
 }  // namespace
 
-using enum ColumnType;
-using enum Scope;
-using enum Shown;
-
 const List<StatementRowOf>& statement_row_list() {
     using Of = const StatementRowOf&;
     static const List<StatementRowOf> list{
@@ -32,12 +28,12 @@ const List<StatementRowOf>& statement_row_list() {
         {"ledger_account", kText, kLedger, [](Of of) -> Value { return of.ledger_account; }},
         {"reason", kText, kLedger, [](Of of) -> Value { return of.reason; }},
         {"amount", kAmount, kLedger, [](Of of) -> Value { return of.money.amount; }},
-        {"shop_id", kText, kLedger, [](Of of) -> Value { return or_null(of.shop); }},
-        {"order_id", kText, kLedger, [](Of of) -> Value { return or_null(of.order); }},
-        {"line_item_id", kText, kLedger, [](Of of) -> Value { return or_null(of.line); }},
+        {"shop_id", kText, kLedger, [](Of of) { return or_null(of.shop); }},
+        {"order_id", kText, kLedger, [](Of of) { return or_null(of.order); }},
+        {"line_item_id", kText, kLedger, [](Of of) { return or_null(of.line); }},
         {"refers_to", kInteger, kLedger,
          [](Of of) -> Value { return of.refers_to == 0 ? Value() : Value(of.refers_to); }},
-        {"payout_id", kText, kLedger, [](Of of) -> Value { return or_null(of.payout); }}};
+        {"payout_id", kText, kLedger, [](Of of) { return or_null(of.payout); }}};
     return list;
 }
 
