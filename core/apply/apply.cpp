@@ -198,10 +198,10 @@ Applied Applier::apply_input(const Input& input, std::optional<Timestamp> replay
         return dead("the record names no shop");
     }
     if (is_from_future(whole)) {
-        return dead(
-            std::string(kFromFuture) + ": its time of receipt, " + meta.received_at.to_string() +
-            ", is more than a day ahead of the clock: the clock of nginx was wrong, or nginx "
-            "did not write it");
+        return dead(std::string(kFromFuture) + ": its time of receipt, " +
+                    meta.received_at.to_string() +
+                    ", is more than a day ahead of the clock: the clock of nginx was wrong, or "
+                    "nginx did not write it");
     }
     if (topic == Topic::kOrderDelete) {
         return apply_deletion(whole, txn);
@@ -470,14 +470,13 @@ std::optional<std::string> Applier::find_shop(const Decoded& decoded, LedgerTxn&
                          ShopId(meta.shop_id)};
         txn.put(*stored);
     } else if (!is_its(*stored)) {
-        throw LedgerFailure(
-            {ErrorCode::kConflict,
-             "shop number " + std::to_string(meta.shop_number.value) + " is " +
-                 stored->shop_id.str() + " of account " + stored->account_id.str() +
-                 " in the ledger, but " + std::string(meta.shop_id) + " of account " +
-                 std::string(meta.account_id) +
-                 " in this store: its registry is not the one of this ledger. Nothing was "
-                 "applied"});
+        throw LedgerFailure({ErrorCode::kConflict,
+                             "shop number " + std::to_string(meta.shop_number.value) + " is " +
+                                 stored->shop_id.str() + " of account " + stored->account_id.str() +
+                                 " in the ledger, but " + std::string(meta.shop_id) +
+                                 " of account " + std::string(meta.account_id) +
+                                 " in this store: its registry is not the one of this ledger. "
+                                 "Nothing was applied"});
     }
     found = &known_shops_[meta.shop_number.value];
     found->row = *std::move(stored);

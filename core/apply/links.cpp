@@ -123,9 +123,8 @@ private:
                                        ", for ever: choose another id");
         }
         if (stored.destination != wanted.destination || stored.deep != wanted.deep) {
-            return link_fault(row, named(row) +
-                                       " exists and leads elsewhere: `sluice link set` "
-                                       "changes it");
+            return link_fault(
+                row, named(row) + " exists and leads elsewhere: `sluice link set` changes it");
         }
         return Status::success();
     }

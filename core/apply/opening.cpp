@@ -237,8 +237,7 @@ Result<Reply> import_openings(const OpeningImport& command, const CommandContext
                               ProgramCache& programs, LedgerTxn& txn) {
     if (command.at > context.source.received_at) {
         return invalid("--at " + command.at.to_string() +
-                       " is in the future: expected the date of the "
-                       "balances");
+                       " is in the future: expected the date of the balances");
     }
     Result<std::vector<MoneyCommand>> postings = postings_of(command, context, txn);
     if (!postings) {

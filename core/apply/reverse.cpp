@@ -52,9 +52,7 @@ Result<std::vector<MoneyCommand>> reversible(const Reverse& command, const Comma
     }
     if (rows.empty()) {
         return not_found("account " + context.account_id.str() +
-                         " has no adjust, credit, write-off or opening "
-                         "balance " +
-                         command.id);
+                         " has no adjust, credit, write-off or opening balance " + command.id);
     }
     SoundCredits credits(txn);
     for (MoneyCommand& row : rows) {

@@ -82,11 +82,10 @@ Status check_person(const Approve& command, const CommandContext& given,
         return refused("this process has no login user, so only a signature approves " +
                        command.id + ": log in, or use --signature");
     }
-    return has_login(requester)
-               ? Status()
-               : refused(requester + " requested " + command.id +
-                         " without a login, and this process has none either: nothing proves that "
-                         "they are two persons");
+    return has_login(requester) ? Status()
+                                : refused(requester + " requested " + command.id +
+                                          " without a login, and this process has none either: "
+                                          "nothing proves that they are two persons");
 }
 
 Status check_expected(const Approve& command, const Digest256& digest) {

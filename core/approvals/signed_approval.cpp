@@ -212,8 +212,7 @@ Result<Approving> approving(const Approve& command, const ApprovalSubject& subje
                             LedgerReader& ledger) {
     if (has_signature_note(context.source.note)) {
         return refused(
-            "the reason of an approval ends like the proof of a signature: choose other "
-            "words");
+            "the reason of an approval ends like the proof of a signature: choose other words");
     }
     if (command.signature.empty()) {
         const bool has_key = std::ranges::any_of(policy.approvers, [&](const std::string& entry) {

@@ -93,11 +93,10 @@ std::string input_words(const Explanation& out, const Attribution& attribution) 
 
 void explain_attribution(Explanation& out, LedgerReader& ledger) {
     if (!out.order.live) {
-        out.attribution = out.order.has(kOrderBarred)
-                              ? "detached: nothing but attribute or detach --retry gives it a "
-                                "creator"
-                              : "no creator yet: tried again at every later event, import and "
-                                "program file";
+        out.attribution =
+            out.order.has(kOrderBarred)
+                ? "detached: nothing but attribute or detach --retry gives it a creator"
+                : "no creator yet: tried again at every later event, import and program file";
         out.candidates = candidates_now(out.order, ledger);
         return;
     }

@@ -162,9 +162,8 @@ NewFolder::NewFolder(const fs::path& folder) {
     if (!is_created_ && (error || !is_empty)) {
         throw StoreFailure(conflict(
             "\"" + folder.string() +
-            "\" is not an empty folder; nothing was changed: name a new one. If an "
-            "interrupted \"sluice backup\" or \"sluice restore\" left it, remove it: it may "
-            "hold keys"));
+            "\" is not an empty folder; nothing was changed: name a new one. If an interrupted "
+            "\"sluice backup\" or \"sluice restore\" left it, remove it: it may hold keys"));
     }
     folder_ = folder;
 }

@@ -235,17 +235,15 @@ Result<std::unique_ptr<DestinationStore>> DestinationStore::open(const StorePath
         check(txn.begin(*tables->environment), *tables->environment, "read");
         const auto stored = store::find(txn, kMainTable, kFormatKey);
         if (!stored || *stored != kFormat) {
-            throw StoreFailure(
-                unsupported("\"" + paths.folder.string() +
-                            "\" has a format that this release does not know: use the release "
-                            "of sluice that wrote it"));
+            throw StoreFailure(unsupported("\"" + paths.folder.string() +
+                                           "\" has a format that this release does not know: use "
+                                           "the release of sluice that wrote it"));
         }
         const auto uuid = store::find(txn, kMainTable, kUuidKey);
         if (!uuid || *uuid != format.uuid) {
-            throw StoreFailure(
-                conflict("\"" + paths.folder.string() +
-                         "\" belongs to another store: move it away and add the destinations "
-                         "again"));
+            throw StoreFailure(conflict(
+                "\"" + paths.folder.string() +
+                "\" belongs to another store: move it away and add the destinations again"));
         }
         check(txn.finish(), *tables->environment, "read");
         return std::unique_ptr<DestinationStore>(new DestinationStore(std::move(tables)));

@@ -27,10 +27,9 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kSmallestData = 2 * 4096;  ///< LMDB's two meta pages.
 
 Error damaged(const fs::path& path, const char* what) {
-    return {ErrorCode::kCorrupt,
-            "\"" + path.string() + "\" " + what +
-                ": the store is damaged; nothing was changed. Stop everything that uses it and "
-                "restore it from a backup"};
+    return {ErrorCode::kCorrupt, "\"" + path.string() + "\" " + what +
+                                     ": the store is damaged; nothing was changed. Stop everything "
+                                     "that uses it and restore it from a backup"};
 }
 
 std::string name_of_user(uid_t user) {
@@ -226,9 +225,9 @@ Status check_folder_itself(const fs::path& folder) {
     if (::stat(folder.c_str(), &info) != 0) {
         const int error = errno;
         if (error == ENOENT || error == ENOTDIR) {
-            return not_found("\"" + folder.string() +
-                             "\" does not exist: is this the right store? "
-                             "If it is, restore it from a backup");
+            return not_found(
+                "\"" + folder.string() +
+                "\" does not exist: is this the right store? If it is, restore it from a backup");
         }
         return system_error(error, "inspect", folder);
     }

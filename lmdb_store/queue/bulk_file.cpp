@@ -140,9 +140,8 @@ Status BulkFile::read_back(char* to) const {
     }
     return static_cast<std::uint64_t>(got) == bytes_
                ? Status::success()
-               : Status(Error{ErrorCode::kIo, "\"" + path_.string() +
-                                                  "\" is shorter than what was "
-                                                  "written to it"});
+               : Status(Error{ErrorCode::kIo,
+                              "\"" + path_.string() + "\" is shorter than what was written to it"});
 }
 
 bool is_in_use(const fs::path& file) noexcept {

@@ -91,10 +91,9 @@ void LmdbQueue::read_identity() {
     const auto next_seq = get(txn.get(), kNextSeqKey);
     if (!format || format->size() != 4 || !uuid || uuid->size() != 36 || !next_seq ||
         next_seq->size() != 8) {
-        throw StoreFailure(
-            corrupt("\"" + paths_.queue.string() +
-                    "\" is not a queue that sluice wrote; nothing was changed. Restore it "
-                    "from a backup"));
+        throw StoreFailure(corrupt(
+            "\"" + paths_.queue.string() +
+            "\" is not a queue that sluice wrote; nothing was changed. Restore it from a backup"));
     }
     const unsigned found = static_cast<unsigned char>((*format)[0]);
     if (found != kQueueFormat) {
@@ -296,11 +295,10 @@ void LmdbQueue::latch(Latch latch, std::string_view text) noexcept {
 void LmdbQueue::latch_commit(Latch latch, int rc) noexcept {
     std::array<char, 400> text{};
     if (rc == kLockFileDamaged) {
-        std::snprintf(
-            text.data(), text.size(),
-            "another process damaged \"%s/lock.mdb\" (stop nginx and all sluice programs; "
-            "the first that starts again initializes it)",
-            paths_.queue.c_str());
+        std::snprintf(text.data(), text.size(),
+                      "another process damaged \"%s/lock.mdb\" (stop nginx and all sluice "
+                      "programs; the first that starts again initializes it)",
+                      paths_.queue.c_str());
         return this->latch(latch, text.data());
     }
     std::snprintf(text.data(), text.size(), "a commit to \"%s/data.mdb\" failed: %s%s",

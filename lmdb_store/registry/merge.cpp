@@ -26,8 +26,8 @@ Status check_snapshot_key(const RegistrySnapshot& snapshot, const MasterKey& key
     const Result<std::string> text = key.open(snapshot.key_check, kKeyCheckKey);
     if (!text || *text != kKeyCheckText) {
         return invalid(
-            "it was made with another master key: every store of a fleet needs a copy of "
-            "the master.key of store " +
+            "it was made with another master key: every store of a fleet needs a copy of the "
+            "master.key of store " +
             snapshot.revision.source);
     }
     return Status::success();
@@ -96,9 +96,8 @@ bool RegistryMerge::check_source(MergeFrom allowed) {
         if (from_.revision == own_) {
             return false;
         }
-        throw StoreFailure(
-            conflict("it is this store's own registry as it was earlier: restore a backup "
-                     "instead"));
+        throw StoreFailure(conflict(
+            "it is this store's own registry as it was earlier: restore a backup instead"));
     }
     const std::optional<RegistryRevision> before = access_.load_followed(txn_);
     if (!before || allowed == MergeFrom::kAny) {
@@ -116,12 +115,12 @@ bool RegistryMerge::check_source(MergeFrom allowed) {
                                     std::to_string(before->number) + "): --force merges it"));
     }
     if (!descends_from(from_, *before)) {
-        throw StoreFailure(conflict(
-            "it is no later state of what is here (revision " + std::to_string(before->number) +
-            "): the history of store " + before->source +
-            " was forked, as by a backup that was restored there. Nothing was changed. "
-            "Compare accounts, shops and tokens on both sides; --force merges it, and tokens "
-            "that are revoked here stay revoked"));
+        throw StoreFailure(
+            conflict("it is no later state of what is here (revision " +
+                     std::to_string(before->number) + "): the history of store " + before->source +
+                     " was forked, as by a backup that was restored there. Nothing was changed. "
+                     "Compare accounts, shops and tokens on both sides; --force merges it, and "
+                     "tokens that are revoked here stay revoked"));
     }
     return true;
 }
@@ -147,15 +146,13 @@ void RegistryMerge::add_account(const RegisteredAccount& row, std::uint32_t acco
         throw StoreFailure(conflict("account \"" + row.account_id.str() + "\" has the number " +
                                     std::to_string(row.number.value) + ", which is account \"" +
                                     std::string(*taken) +
-                                    "\" in this store: begin with a new one "
-                                    "(sluice init)"));
+                                    "\" in this store: begin with a new one (sluice init)"));
     }
     if (row.slot.value >= accounts_max) {
-        throw StoreFailure({ErrorCode::kLimit,
-                            "it has more accounts than this store's " +
-                                std::to_string(accounts_max) +
-                                ": raise the limit with \"sluice store set --max-accounts N\" and "
-                                "restart nginx"});
+        throw StoreFailure(
+            {ErrorCode::kLimit,
+             "it has more accounts than this store's " + std::to_string(accounts_max) +
+                 ": raise the limit with \"sluice store set --max-accounts N\" and restart nginx"});
     }
     put(txn_, tables_.accounts, row.account_id.view(), encode_account(row));
     put(txn_, tables_.account_ids, account_number_key(row.number), row.account_id.view());
@@ -210,8 +207,7 @@ void RegistryMerge::merge_shops() {
         if (taken != numbers.end() && taken->second != row.shop_id.str()) {
             throw StoreFailure(conflict("shop \"" + row.shop_id.str() +
                                         "\" has the number of shop \"" + taken->second +
-                                        "\" in this store: begin with a new one "
-                                        "(sluice init)"));
+                                        "\" in this store: begin with a new one (sluice init)"));
         }
         if (here && here->account_id != row.account_id) {
             throw StoreFailure(conflict("shop \"" + row.shop_id.str() + "\" belongs to account \"" +
@@ -241,10 +237,8 @@ void RegistryMerge::add_token(const SealedToken& token, const RegisteredAccount&
     OPENSSL_cleanse(secret.data(), secret.size());
     const bool is_borne = (row.row.scopes & kWebhookScopes) == 0;
     if (is_borne && find(txn_, tables_.bearers, to_view(row.secret_sha256))) {
-        throw StoreFailure(
-            conflict("another token of this store has the secret of "
-                     "token \"" +
-                     token.row.token_id.str() + "\""));
+        throw StoreFailure(conflict("another token of this store has the secret of token \"" +
+                                    token.row.token_id.str() + "\""));
     }
     access_.store_token(txn_, row);
     if (is_borne) {
@@ -280,8 +274,7 @@ void RegistryMerge::merge_tokens() {
         const auto account = access_.load_account(txn_, token.row.account_id);
         if (!account) {
             throw StoreFailure(corrupt("token \"" + token.row.token_id.str() +
-                                       "\" belongs to an account that is not "
-                                       "among them"));
+                                       "\" belongs to an account that is not among them"));
         }
         add_token(token, *account);
     }
@@ -300,9 +293,8 @@ void RegistryMerge::merge_users() {
             continue;
         }
         if (!access_.load_account(txn_, row.account_id)) {
-            throw StoreFailure(corrupt("user \"" + row.name +
-                                       "\" belongs to an account that is not "
-                                       "among them"));
+            throw StoreFailure(
+                corrupt("user \"" + row.name + "\" belongs to an account that is not among them"));
         }
         access_.store_user(txn_, row);
         note("user", row.name + " of " + row.account_id.str(),

@@ -15,8 +15,7 @@ namespace {
 Status check_id(std::string_view id, const char* what) {
     if (!is_admin_id(id)) {
         return invalid(std::string(what) +
-                       " is 1 to 128 characters of A-Z a-z 0-9 . _ - : @ + "
-                       "/ =");
+                       " is 1 to 128 characters of A-Z a-z 0-9 . _ - : @ + / =");
     }
     return Status::success();
 }
@@ -79,18 +78,17 @@ void check_source(const ShopSource& source) {
     of_shopify.from.reset();
     if (source.platform == Platform::kNone && source != ShopSource()) {
         throw StoreFailure(
-            invalid("the shop has no platform, and no settings of one: choose it with "
-                    "--platform"));
+            invalid("the shop has no platform, and no settings of one: choose it with --platform"));
     }
     if (source.platform == Platform::kWooCommerce && of_shopify != SourceSettings()) {
         throw StoreFailure(
-            invalid("--platform-shop, --money, --test-orders and --gift-cards are settings "
-                    "of Shopify: WooCommerce has none of them"));
+            invalid("--platform-shop, --money, --test-orders and --gift-cards are settings of "
+                    "Shopify: WooCommerce has none of them"));
     }
     if (!source.domain.empty() && !is_host(source.domain)) {
         throw StoreFailure(
-            invalid("a domain is a host of 253 characters at most, such as shop.example, "
-                    "without blanks and query"));
+            invalid("a domain is a host of 253 characters at most, such as shop.example, without "
+                    "blanks and query"));
     }
 }
 
@@ -164,11 +162,10 @@ Status Registry::create_account(const AccountId& id, std::optional<RateLimit> li
                               now};
         row.slot = slot_of(row.number);
         if (row.slot.value >= format.max_accounts) {
-            throw StoreFailure(
-                {ErrorCode::kLimit,
-                 "the store has all of its " + std::to_string(format.max_accounts) +
-                     " accounts: raise the limit with \"sluice store set --max-accounts "
-                     "N\" and restart nginx"});
+            throw StoreFailure({ErrorCode::kLimit,
+                                "the store has all of its " + std::to_string(format.max_accounts) +
+                                    " accounts: raise the limit with \"sluice store set "
+                                    "--max-accounts N\" and restart nginx"});
         }
         put(txn, access_->tables().accounts, id.view(), encode_account(row));
         put(txn, access_->tables().account_ids, account_number_key(row.number), id.view());

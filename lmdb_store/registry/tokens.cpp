@@ -52,8 +52,8 @@ Status check_secret(const TokenRequest& request) {
     const bool is_borne = (request.scopes & ~unsigned{kSigningScopes}) != 0;
     if (is_borne && std::ranges::any_of(secret, is_control)) {
         return invalid(
-            "a secret with control characters cannot be sent in an Authorization header, "
-            "which these scopes need");
+            "a secret with control characters cannot be sent in an Authorization header, which "
+            "these scopes need");
     }
     return Status::success();
 }
@@ -61,14 +61,13 @@ Status check_secret(const TokenRequest& request) {
 Status check_request(const TokenRequest& request) {
     if (request.scopes == 0 || (request.scopes & ~unsigned{kAllScopes}) != 0) {
         return invalid(
-            "a token needs at least one scope of write_orders, "
-            "write_products, read_orders, read_ledger, write_clicks, "
-            "shopify_webhooks, woocommerce_webhooks, creator_pages");
+            "a token needs at least one scope of write_orders, write_products, read_orders, "
+            "read_ledger, write_clicks, shopify_webhooks, woocommerce_webhooks, creator_pages");
     }
     if ((request.scopes & kCreatorPages) != 0 && !std::has_single_bit(request.scopes)) {
         return invalid(
-            "a token for creators' pages has the scope creator_pages alone, so that it "
-            "can be revoked alone");
+            "a token for creators' pages has the scope creator_pages alone, so that it can be "
+            "revoked alone");
     }
     const bool signs_webhooks = (request.scopes & kWebhookScopes) != 0;
     if (signs_webhooks && !std::has_single_bit(request.scopes)) {
@@ -76,8 +75,8 @@ Status check_request(const TokenRequest& request) {
     }
     if (!signs_webhooks && !request.shop_id.empty()) {
         return invalid(
-            "only a token for webhooks can be limited to a shop: a shop that signs its "
-            "own orders belongs to the account");
+            "only a token for webhooks can be limited to a shop: a shop that signs its own orders "
+            "belongs to the account");
     }
     return request.secret ? check_secret(request) : Status::success();
 }
@@ -188,8 +187,7 @@ Result<NewToken> Registry::create_token(const TokenRequest& request, const Maste
         if ((is_borne && find(txn, access_->tables().bearers, to_view(token.secret_sha256))) ||
             find(txn, access_->tables().tokens, created.token_id.view())) {
             throw StoreFailure(
-                conflict("another token has or had this secret: every token "
-                         "needs its own"));
+                conflict("another token has or had this secret: every token needs its own"));
         }
         if (!is_borne) {
             check_webhook_secret(*access_, txn, account, token, now);

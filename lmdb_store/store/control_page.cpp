@@ -225,11 +225,10 @@ Result<MappedFile> map_hints(const std::filesystem::path& path, std::size_t byte
 }
 
 Error damaged_hints(const std::filesystem::path& path, std::string_view what) {
-    return {ErrorCode::kCorrupt,
-            "\"" + path.string() + "\" " + std::string(what) +
-                ": the file holds only hints, so nothing is lost. Stop nginx and the worker, and "
-                "make a new one: sluice doctor --mend " +
-                shell_word(path.native())};
+    return {ErrorCode::kCorrupt, "\"" + path.string() + "\" " + std::string(what) +
+                                     ": the file holds only hints, so nothing is lost. Stop nginx "
+                                     "and the worker, and make a new one: sluice doctor --mend " +
+                                     shell_word(path.native())};
 }
 
 }  // namespace sluice::store

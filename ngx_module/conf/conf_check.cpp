@@ -110,16 +110,15 @@ bool check_early_read(ngx_conf_t* cf, const LocConf& conf) noexcept {
     if (core_conf(server).client_max_body_size == 0) {
         return refuse_at(
             cf->log, conf.ingest_line,
-            "sluice_ingest with client_body_early_read in a server with "
-            "\"client_max_body_size 0\": nginx would read a body of any length before it checks "
-            "who sends it; add \"client_body_early_read 0;\" or a limit to the server block");
+            "sluice_ingest with client_body_early_read in a server with \"client_max_body_size "
+            "0\": nginx would read a body of any length before it checks who sends it; add "
+            "\"client_body_early_read 0;\" or a limit to the server block");
     }
     if (platform_of(conf.ingest) != Platform::kNone) {
-        return refuse_at(
-            cf->log, conf.ingest_line,
-            "sluice_ingest of webhooks with client_body_early_read: nginx would write long "
-            "bodies, which have names and addresses, to client_body_temp_path; add "
-            "\"client_body_early_read 0;\" to the server block");
+        return refuse_at(cf->log, conf.ingest_line,
+                         "sluice_ingest of webhooks with client_body_early_read: nginx would write "
+                         "long bodies, which have names and addresses, to client_body_temp_path; "
+                         "add \"client_body_early_read 0;\" to the server block");
     }
     log_at(cf->log, NGX_LOG_WARN, conf.ingest_line,
            "sluice_ingest with client_body_early_read: nginx reads each body before it knows the "
@@ -136,11 +135,10 @@ bool check_webhooks(ngx_conf_t* cf, const LocConf& conf,
     }
     const bool fits = static_cast<off_t>(core.client_body_buffer_size) >= core.client_max_body_size;
     if (!fits || core.client_body_in_file_only != 0) {
-        return refuse_at(
-            cf->log, conf.ingest_line,
-            "sluice_ingest of webhooks: the body must stay in memory, because it has names and "
-            "addresses; set client_body_buffer_size to client_max_body_size (1m, for example) "
-            "and leave client_body_in_file_only off");
+        return refuse_at(cf->log, conf.ingest_line,
+                         "sluice_ingest of webhooks: the body must stay in memory, because it has "
+                         "names and addresses; set client_body_buffer_size to client_max_body_size "
+                         "(1m, for example) and leave client_body_in_file_only off");
     }
     return true;
 }
@@ -149,10 +147,9 @@ bool check_webhooks(ngx_conf_t* cf, const LocConf& conf,
 bool check_clicks(ngx_conf_t* cf, const LocConf& conf,
                   const ngx_http_core_loc_conf_t& core) noexcept {
     if (conf.ingest == kIngestClicks && core.client_body_in_file_only != 0) {
-        return refuse_at(
-            cf->log, conf.ingest_line,
-            "sluice_ingest of clicks with client_body_in_file_only: nginx would write the ids of "
-            "devices to a file; leave it off");
+        return refuse_at(cf->log, conf.ingest_line,
+                         "sluice_ingest of clicks with client_body_in_file_only: nginx would write "
+                         "the ids of devices to a file; leave it off");
     }
     return true;
 }
@@ -167,22 +164,19 @@ bool check_ingest(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
             "sluice_ingest needs a store: add \"sluice_store DIRECTORY;\" to the http block");
     }
     if (core.handler != main.handlers.ingest) {
-        return refuse_at(
-            cf->log, conf.ingest_line,
-            "sluice_ingest in a location that has another content handler: give it a location "
-            "of its own");
+        return refuse_at(cf->log, conf.ingest_line,
+                         "sluice_ingest in a location that has another content handler: give it a "
+                         "location of its own");
     }
     if (core.client_max_body_size == 0) {
-        return refuse_at(
-            cf->log, conf.ingest_line,
-            "sluice_ingest with \"client_max_body_size 0\": bodies must have a limit; set 1m for "
-            "events and clicks, 128m for the catalog");
+        return refuse_at(cf->log, conf.ingest_line,
+                         "sluice_ingest with \"client_max_body_size 0\": bodies must have a limit; "
+                         "set 1m for events and clicks, 128m for the catalog");
     }
     if (core.client_max_body_size > static_cast<off_t>(kBulkBytesMax)) {
-        return refuse_at(
-            cf->log, conf.ingest_line,
-            "sluice_ingest with a client_max_body_size above 1g, the largest body that a store "
-            "keeps");
+        return refuse_at(cf->log, conf.ingest_line,
+                         "sluice_ingest with a client_max_body_size above 1g, the largest body "
+                         "that a store keeps");
     }
     if (core.client_max_body_size > main.large_memory) {
         log_at(cf->log, NGX_LOG_WARN, conf.ingest_line,

@@ -94,10 +94,10 @@ bool is_prefix_location(const ngx_http_core_loc_conf_t& core) noexcept {
 char* take_location(ngx_conf_t* cf, ngx_http_handler_pt handler) noexcept {
     ngx_http_core_loc_conf_t& core = core_conf(cf);
     if (core.handler != nullptr) {
-        ngx_conf_log_error(NGX_LOG_EMERG, cf, 0,
-                           "\"%V\" in a location that has another content handler: give it a "
-                           "location of its own",
-                           argument(cf, 0));
+        ngx_conf_log_error(
+            NGX_LOG_EMERG, cf, 0,
+            "\"%V\" in a location that has another content handler: give it a location of its own",
+            argument(cf, 0));
         return kConfFailed;
     }
     core.handler = handler;
@@ -246,9 +246,9 @@ bool merge_link_values(ngx_conf_t* cf, const LocConf& parent, LocConf& conf) noe
 bool check_link(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
                 const ngx_http_core_loc_conf_t& core) noexcept {
     if (main.store_path.data == nullptr) {
-        return refuse_at(cf->log, conf.link_line,
-                         "sluice_link needs a store: add \"sluice_store DIRECTORY;\" to the http "
-                         "block");
+        return refuse_at(
+            cf->log, conf.link_line,
+            "sluice_link needs a store: add \"sluice_store DIRECTORY;\" to the http block");
     }
     if (core.handler != main.handlers.link) {
         return refuse_at(cf->log, conf.link_line,
@@ -256,17 +256,15 @@ bool check_link(ngx_conf_t* cf, const MainConf& main, const LocConf& conf,
                          "location of its own");
     }
     if (!is_prefix_location(core)) {
-        return refuse_at(
-            cf->log, conf.link_line,
-            "sluice_link needs a location with a prefix, because the link's id follows "
-            "it: location /l/ { sluice_link; }");
+        return refuse_at(cf->log, conf.link_line,
+                         "sluice_link needs a location with a prefix, because the link's id "
+                         "follows it: location /l/ { sluice_link; }");
     }
     if (conf.link_cookie_seconds == 0 && conf.link_parameter == 0) {
         return refuse_at(
             cf->log, conf.link_line,
-            "sluice_link with \"sluice_link_cookie off\" and \"sluice_link_parameter "
-            "off\": nothing would carry the id of the device into the order; leave one "
-            "of them on");
+            "sluice_link with \"sluice_link_cookie off\" and \"sluice_link_parameter off\": "
+            "nothing would carry the id of the device into the order; leave one of them on");
     }
     return true;
 }

@@ -119,9 +119,8 @@ void settle_refused(IngestRequest& request, ngx_uint_t status, Reason reason) {
 }
 
 void settle_not_servable(IngestRequest& request) {
-    request.tools.notes.not_servable(request.r,
-                                     "its body or method is missing, or an error page has set its "
-                                     "status");
+    request.tools.notes.not_servable(
+        request.r, "its body or method is missing, or an error page has set its status");
     settle_unavailable(request, Reason::kNotServable);
 }
 

@@ -62,15 +62,14 @@ Error foreign_file(const std::filesystem::path& path, mode_t mode) {
     if (S_ISREG(mode)) {  // and it has hard links: the contents may well be the right ones
         return {ErrorCode::kPermission,
                 name +
-                    " has more than one name (hard links) and should have one: it was not "
-                    "opened. Find out who made the other names, and remove them: find / -xdev "
-                    "-samefile " +
+                    " has more than one name (hard links) and should have one: it was not opened. "
+                    "Find out who made the other names, and remove them: find / -xdev -samefile " +
                     shell_word(path.native())};
     }
     return {ErrorCode::kCorrupt,
             name + " is " + kind_of(mode) +
-                " and should be a regular file with one name: it was not opened. Find out who "
-                "made it, move it away (mv -T " +
+                " and should be a regular file with one name: it was not opened. Find out who made "
+                "it, move it away (mv -T " +
                 shell_word(path.native()) + " " + shell_word(place_aside(path).native()) +
                 ", which follows no link), and restore the file from a backup"};
 }

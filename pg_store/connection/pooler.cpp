@@ -12,11 +12,10 @@ constexpr const char* kUnmark = "SELECT set_config('sluice.session', '', false)"
 constexpr const char* kLook = "SELECT coalesce(current_setting('sluice.session', true), '')";
 
 LedgerFailure refused(const std::string& what) {
-    return LedgerFailure(
-        unsupported("PostgreSQL: a pooler " + what +
-                    ": the ledger needs a session of its own. Give it a database of the "
-                    "pooler with pool_mode = session and server_reset_query = DISCARD "
-                    "ALL, or the server itself"));
+    return LedgerFailure(unsupported(
+        "PostgreSQL: a pooler " + what +
+        ": the ledger needs a session of its own. Give it a database of the pooler with pool_mode "
+        "= session and server_reset_query = DISCARD ALL, or the server itself"));
 }
 
 std::int64_t number_of(Connection& session) {

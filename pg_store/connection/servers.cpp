@@ -88,8 +88,7 @@ Result<std::vector<Server>> split(const Known& known) {
     if ((!hosts.empty() && !addresses.empty() && hosts.size() != addresses.size()) ||
         (ports.size() > 1 && ports.size() != count)) {
         return invalid(
-            "PostgreSQL: hosts, addresses (hostaddr) and ports do not have the same "
-            "number");
+            "PostgreSQL: hosts, addresses (hostaddr) and ports do not have the same number");
     }
     std::vector<Server> servers(count);
     for (std::size_t i = 0; i < count; ++i) {

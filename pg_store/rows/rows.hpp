@@ -60,10 +60,9 @@ inline constexpr std::int16_t kJournalColumnsCount = 24;
 /// As read_journal() takes them: the node's UUID in place of its number.
 inline constexpr const char* kJournalRead =
     "journal.account, journal.shop, order_id, (SELECT h.node FROM sluice_ledger.heads h WHERE "
-    "h.number = "
-    "journal.node) AS uuid, first_entry, event_seq, command_id, payout_id, program, creator, "
-    "recorded_s, recorded_ns, accounting_s, accounting_ns, note, actor, line_ids, currencies, "
-    "amounts, reasons, refers_to, hash, last_change, order_change";
+    "h.number = journal.node) AS uuid, first_entry, event_seq, command_id, payout_id, program, "
+    "creator, recorded_s, recorded_ns, accounting_s, accounting_ns, note, actor, line_ids, "
+    "currencies, amounts, reasons, refers_to, hash, last_change, order_change";
 [[nodiscard]] JournalGroup read_journal(RowReader& row);
 void write_journal(const JournalGroup& group, std::uint32_t node, RowWriter& row);
 

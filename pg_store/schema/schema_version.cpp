@@ -30,10 +30,9 @@ Error newer_schema(int stored) {
 }
 
 Error unfinished(const std::string& from) {
-    return {ErrorCode::kConflict,
-            "the database holds an unfinished copy of " + from +
-                ": run the same `sluice ledger copy` again, or drop it (DROP SCHEMA sluice_ledger "
-                "CASCADE)"};
+    return {ErrorCode::kConflict, "the database holds an unfinished copy of " + from +
+                                      ": run the same `sluice ledger copy` again, or drop it (DROP "
+                                      "SCHEMA sluice_ledger CASCADE)"};
 }
 
 }  // namespace
@@ -110,16 +109,15 @@ void send_fence(Connection& session) {
         const int stored = static_cast<int>(rows.row(0).i8());
         if (stored == kCopyMark) {
             throw LedgerFailure(
-                conflict("another ledger is being copied into this database: nothing of "
-                         "this batch was stored. Start the worker again when the copy is "
-                         "finished"));
+                conflict("another ledger is being copied into this database: nothing of this batch "
+                         "was stored. Start the worker again when the copy is finished"));
         }
         if (stored != schema_version()) {
             throw LedgerFailure(unsupported(
                 "the ledger's schema was changed meanwhile, to version " + std::to_string(stored) +
                 "; this program knows version " + std::to_string(schema_version()) +
-                ": nothing of this batch was stored. Install the sluice that "
-                "migrated it, and start the worker again"));
+                ": nothing of this batch was stored. Install the sluice that migrated it, and "
+                "start the worker again"));
         }
     });
 }
