@@ -37,15 +37,14 @@ Result<Decimal> checked_amount(const Decimal& amount, Currency currency) {
 
 void count_adjust(const CommandContext& context, const MoneyCommand& posting,
                   ProgramCache& programs, LedgerTxn& txn) {
-    count_use({context.account,
-               LimitKind::kAdjust,
-               accounting_date(context.source.received_at,
-                               programs.settings(txn, context.account).row.closed_until),
-               context.source.command_id,
-               posting.creator,
-               posting.currency,
-               {},
-               posting.amount},
+    const AccountRow& settings = programs.settings(txn, context.account).row;
+    count_use({.account = context.account,
+               .kind = LimitKind::kAdjust,
+               .at = accounting_date(context.source.received_at, settings.closed_until),
+               .id = context.source.command_id,
+               .creator = posting.creator,
+               .currency = posting.currency,
+               .amount = posting.amount},
               txn);
 }
 

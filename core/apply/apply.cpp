@@ -331,12 +331,8 @@ Applied Applier::apply_click_record(const Decoded& decoded, LedgerTxn& txn) {
     }
     const RecordMeta& meta = decoded.meta;
     CommandContext context;
-    context.source = {decoded.input.seq,
-                      meta.topic,
-                      meta.received_at,
-                      command_id(txn.head().node, decoded.input.seq, meta.received_at),
-                      {},
-                      {}};
+    context.source = {decoded.input.seq, meta.topic, meta.received_at,
+                      command_id(txn.head().node, decoded.input.seq, meta.received_at)};
     context.account = meta.account_number;
     apply_clicks(*record, context, programs_, txn);
     do_work(order_applier_, txn, kWorkInline);

@@ -153,13 +153,12 @@ Result<Reply> forget_person(const Forget& command, const CommandContext& context
     if (Status possible = check(command, context, txn); !possible) {
         return possible.error();
     }
-    ForgetJob job{context.source.command_id,
-                  forget_subject(command, context.account, context.shop),
-                  *command.secret,
-                  context.source.received_at,
-                  txn.head().node,
-                  context.source.seq,
-                  {}};
+    ForgetJob job{.command_id = context.source.command_id,
+                  .whom = forget_subject(command, context.account, context.shop),
+                  .secret = *command.secret,
+                  .received_at = context.source.received_at,
+                  .node = txn.head().node,
+                  .seq = context.source.seq};
     if (context.forget_found == nullptr) {
         throw ForgetNotSearched{context.source.seq, job.whom};
     }

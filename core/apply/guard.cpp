@@ -222,14 +222,13 @@ Result<Reply> run_judged(const Command& command, const CommandContext& context,
     Result<Reply> reply = run();
     for (const auto& [account, moved] : verdict->moved) {
         for (const LimitAmount& amount : moved) {
-            count_use({account,
-                       LimitKind::kAttribution,
-                       judged.at(account).at,
-                       context.source.command_id,
-                       amount.creator,
-                       amount.money.currency,
-                       {},
-                       amount.money.amount},
+            count_use({.account = account,
+                       .kind = LimitKind::kAttribution,
+                       .at = judged.at(account).at,
+                       .id = context.source.command_id,
+                       .creator = amount.creator,
+                       .currency = amount.money.currency,
+                       .amount = amount.money.amount},
                       txn);
         }
     }

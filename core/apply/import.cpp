@@ -148,13 +148,12 @@ Joined join(const CreatorImport& command, const CreatorImport::Row& row, const P
     std::optional<Membership> member = txn.membership(program.account, program.id, creator);
     const bool joins = !member || member->removed;
     if (joins) {
-        member = Membership{program.account,
-                            program.id,
-                            creator,
-                            false,
-                            context.source.seq,
-                            {},
-                            effective_from_of(program, command.effective_from, context)};
+        member = Membership{
+            .account = program.account,
+            .program = program.id,
+            .creator = creator,
+            .changed_by = context.source.seq,
+            .effective_from = effective_from_of(program, command.effective_from, context)};
     }
     const bool regroups = row.group && !row.group->empty() && *row.group != member->group;
     if (regroups) {

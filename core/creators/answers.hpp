@@ -35,8 +35,8 @@ struct CreatorAmounts {
     Decimal ready;       ///< The next payout takes it.
     Decimal on_its_way;  ///< In a payout that is not paid.
     Decimal paid;
-    std::optional<Decimal> minimum;  ///< A payout is at least this.
-    std::vector<CreatorDate> dates;  ///< The next five on which something clears.
+    std::optional<Decimal> minimum{};  ///< A payout is at least this.
+    std::vector<CreatorDate> dates{};  ///< The next five on which something clears.
 };
 void each_member(auto& members, Is<CreatorAmounts> auto& amounts) {
     members("currency", amounts.currency);

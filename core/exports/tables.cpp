@@ -162,15 +162,13 @@ void TableWriter::write_orders() {
 void TableWriter::add_order(const ShopRow& shop, const OrderState& order, const NodeNames& nodes) {
     const Attribution* const given = order.live ? &order.position()->attribution : nullptr;
     add(kOrders, lists::exported_order_list(),
-        {shop,
-         order,
-         given,
-         given == nullptr ? std::string_view() : given->creator.view(),
-         StandingRefunds(order.refunds),
-         commission_amount(order),
-         {},
-         {},
-         nodes.of(order.last_node)});
+        {.shop = shop,
+         .order = order,
+         .given = given,
+         .creator = given == nullptr ? std::string_view() : given->creator.view(),
+         .refunds = StandingRefunds(order.refunds),
+         .commission = commission_amount(order),
+         .node = nodes.of(order.last_node)});
     for (std::size_t i = 0; i < order.positions.size(); ++i) {
         for (const LineAccrual& accrual : order.positions[i].accruals) {
             add(kPositions, position_list(), {shop, order, i, accrual});

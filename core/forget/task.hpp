@@ -36,7 +36,7 @@ struct ForgetJob {
     Timestamp received_at;  ///< Receipt of the command.
     std::string node;       ///< Queue of the command.
     SequenceNumber seq;     ///< Sequence number of the command there.
-    ForgetFound found;
+    ForgetFound found{};
 
     /// Returns true if the input came before the command, so that it is forgotten as well. In
     /// queues other than the command's, the times of receipt decide.

@@ -251,15 +251,8 @@ void write_clicks(LedgerReader& ledger, const ClickListing& listing, RowOutput& 
                                    : listing.by == ClicksBy::kDay ? day_text(key.when)
                                                                   : month_text(key.when);
         const CreatorId shown = names.shown(listing.account, key.creator);
-        add_rows({period,
-                  key.program.view(),
-                  shown.view(),
-                  key.link.view(),
-                  &group.figures,
-                  nullptr,
-                  {},
-                  {}},
-                 group, out);
+        add_rows({period, key.program.view(), shown.view(), key.link.view(), &group.figures}, group,
+                 out);
     }
 }
 

@@ -31,9 +31,9 @@ struct ClickListing {
 /// A row of figures. What it is not grouped by is empty.
 struct ClickOf {
     std::string_view period, program, creator, link;
-    const ClickFigures* figures;  ///< Null in a row of a further currency.
-    const Currency* currency;     ///< Null without commission.
-    Decimal earned, adjusted;
+    const ClickFigures* figures;         ///< Null in a row of a further currency.
+    const Currency* currency = nullptr;  ///< Null without commission.
+    Decimal earned{}, adjusted{};
 };
 [[nodiscard]] const List<ClickOf>& click_list();
 /// Figures of one UTC day, of all nodes, for an export.

@@ -69,9 +69,9 @@ struct MembershipOf {
 /// A hold on a creator or on an order; what it does not name is empty.
 struct HoldOf {
     const AccountId& account_id;
-    std::string_view shop, order;
-    std::string_view creator;  ///< As shown.
-    std::string_view program, actor;
+    std::string_view shop{}, order{};
+    std::string_view creator{};  ///< As shown.
+    std::string_view program{}, actor;
     std::optional<Timestamp> held_at;
     std::string_view reason;
 };

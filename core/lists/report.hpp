@@ -84,8 +84,8 @@ struct OrderOf {
     std::string_view creator;  ///< As shown, or empty.
     const StandingRefunds& refunds;
     Money commission;
-    std::string_view status;
-    std::vector<std::string> blocked_by;
+    std::string_view status{};
+    std::vector<std::string> blocked_by{};
     const std::string& node;
 };
 [[nodiscard]] const List<OrderOf>& order_list();

@@ -261,18 +261,15 @@ void OrderApplier::apply_earlier_deletion(const OrderArrival& arrival, OrderStep
     }
     state_.last_node = row.node;
     append_trace(txn, state_,
-                 {row.seq,
-                  deletion.topic,
-                  deleted.decision,
-                  arrived.digest,
-                  row.version,
-                  row.received_at,
-                  true,
-                  0,
-                  0,
-                  row.node,
-                  {},
-                  EventSource::kShopify});
+                 {.seq = row.seq,
+                  .topic = deletion.topic,
+                  .decision = deleted.decision,
+                  .digest = arrived.digest,
+                  .version = row.version,
+                  .received_at = row.received_at,
+                  .cancelled = true,
+                  .node = row.node,
+                  .source = EventSource::kShopify});
 }
 
 /// Attributes, posts, judges and writes the order after an event.

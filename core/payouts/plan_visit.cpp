@@ -189,15 +189,8 @@ private:
             throw_disagreement(row.creator);
         }
         const auto& [key, amount] = plan_.paid_[finished_];
-        payout_.emplace(Payout{{finished_ + 1,
-                                key.first,
-                                key.second,
-                                amount,
-                                plan_.profiles_[key.first].payee,
-                                plan_.waits_[finished_],
-                                0,
-                                0,
-                                {}},
+        payout_.emplace(Payout{{finished_ + 1, key.first, key.second, amount,
+                                plan_.profiles_[key.first].payee, plan_.waits_[finished_]},
                                zero_amount(key.second),
                                ItemsInOrder(key.second)});
     }

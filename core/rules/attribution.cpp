@@ -82,13 +82,11 @@ void add_click_candidates(std::vector<Candidate>& candidates, const OrderState& 
             continue;
         }
         if (std::optional<Click> click = latest_click(state, *covering.row, ledger)) {
-            candidates.push_back({AttributionType::kLanded,
-                                  click->program,
-                                  click->creator,
-                                  {},
-                                  click->occurred_at,
-                                  {},
-                                  click->link});
+            candidates.push_back({.type = AttributionType::kLanded,
+                                  .program = click->program,
+                                  .creator = click->creator,
+                                  .clicked_at = click->occurred_at,
+                                  .link = click->link});
         }
     }
 }

@@ -28,7 +28,7 @@ struct Identity {
     std::string user;
     uid_t uid;
     gid_t gid;
-    std::vector<gid_t> groups;
+    std::vector<gid_t> groups{};
     bool is_default = false;  ///< nginx sets its default user after it has read the configuration.
 };
 
@@ -44,14 +44,12 @@ Identity worker_identity(const ngx_core_conf_t& core) {
     const bool is_default = core.user == static_cast<ngx_uid_t>(NGX_CONF_UNSET_UINT);
     if (stays_itself || is_default) {
         const passwd* self = getpwuid(geteuid());
-        return {self != nullptr ? self->pw_name : std::to_string(geteuid()),
-                geteuid(),
-                getegid(),
-                {},
-                !stays_itself};
+        return {.user = self != nullptr ? self->pw_name : std::to_string(geteuid()),
+                .uid = geteuid(),
+                .gid = getegid(),
+                .is_default = !stays_itself};
     }
-    Identity identity{
-        core.username, static_cast<uid_t>(core.user), static_cast<gid_t>(core.group), {}, false};
+    Identity identity{core.username, static_cast<uid_t>(core.user), static_cast<gid_t>(core.group)};
     int count = 64;
     identity.groups.resize(static_cast<std::size_t>(count));
     while (getgrouplist(core.username, identity.gid, identity.groups.data(), &count) < 0) {

@@ -173,8 +173,8 @@ std::string_view resource_of(const ngx_http_request_t* r) noexcept {
 
 struct Document {
     std::string_view type;
-    std::string_view text;  ///< Static, or in `made`.
-    std::string made;
+    std::string_view text{};  ///< Static, or in `made`.
+    std::string made{};
     ngx_uint_t status = NGX_HTTP_OK;
 };
 
@@ -182,7 +182,7 @@ Document ready(const MainConf& conf) {
     const std::optional<Reason> closed = conf.status_sources != nullptr
                                              ? conf.status_sources->store.closed_reason()
                                              : Reason::kStoreUnavailable;
-    Document document{"text/plain; charset=utf-8", "ready\n", {}, NGX_HTTP_OK};
+    Document document{"text/plain; charset=utf-8", "ready\n"};
     if (closed) {
         document.made = std::string(to_string(*closed)) + '\n';
         document.status = NGX_HTTP_SERVICE_UNAVAILABLE;
@@ -193,22 +193,21 @@ Document ready(const MainConf& conf) {
 std::optional<Document> document_of(const ngx_http_request_t* r, const MainConf& conf) {
     const std::string_view resource = resource_of(r);
     if (resource == "status.json") {
-        return Document{"application/json", {}, render_status_json(gather_status(conf)), 200};
+        return Document{.type = "application/json",
+                        .made = render_status_json(gather_status(conf))};
     }
     if (resource == "metrics") {
-        return Document{"text/plain; version=0.0.4; charset=utf-8",
-                        {},
-                        render_prometheus(gather_status(conf)),
-                        200};
+        return Document{.type = "text/plain; version=0.0.4; charset=utf-8",
+                        .made = render_prometheus(gather_status(conf))};
     }
     if (resource == "health") {
-        return Document{"text/plain; charset=utf-8", "ok\n", {}, 200};
+        return Document{"text/plain; charset=utf-8", "ok\n"};
     }
     if (resource == "ready") {
         return ready(conf);
     }
     if (resource.empty() || core_conf(r).exact_match) {
-        return Document{"text/html; charset=utf-8", kStatusPage, {}, 200};
+        return Document{"text/html; charset=utf-8", kStatusPage};
     }
     return std::nullopt;
 }

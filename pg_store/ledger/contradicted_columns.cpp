@@ -86,14 +86,11 @@ private:
         return "account " + std::to_string(account) + ", shop " + std::to_string(row.u4());
     }
     void found_variant(const VariantRow& row, bool is_there) {
-        ContradictedColumn found{"variants",
-                                 "account " + std::to_string(row.account) + ", shop " +
-                                     std::to_string(row.shop) + ", variant_sku " + row.sku +
-                                     ", language " + row.language + ", country " + row.country +
-                                     ", product_id " + row.product,
-                                 {},
-                                 {},
-                                 {}};
+        const std::string key = "account " + std::to_string(row.account) + ", shop " +
+                                std::to_string(row.shop) + ", variant_sku " + row.sku +
+                                ", language " + row.language + ", country " + row.country +
+                                ", product_id " + row.product;
+        ContradictedColumn found{"variants", key};
         (is_there ? found.stored : found.right) = "a row";
         report(std::move(found));
     }

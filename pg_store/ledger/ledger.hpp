@@ -68,8 +68,8 @@ public:
 /// A value that sluice does not read while it walks a ledger, because it repeats other columns, and
 /// that contradicts them.
 struct ContradictedColumn {
-    std::string table, key, column;
-    std::optional<std::string> stored, right;
+    std::string table, key, column{};
+    std::optional<std::string> stored{}, right{};
 };
 /// Compares such columns with those that they repeat, and visits those that contradict them.
 /// @param reader  Of whole_snapshot().
