@@ -206,11 +206,9 @@ std::map<AccountNumber, MovedMoney> commission_of(const Overlay& after) {
     for (const JournalGroup& group : after.posted()) {
         visit_owed(group, [&](const JournalEntry& entry, const Decimal& amount) {
             if (!is_by_hand(entry.reason)) {
-                orders
-                    .try_emplace(
-                        {group.account, group.shop, group.order_id, key_of(group, entry.currency)},
-                        zero_amount(entry.currency))
-                    .first->second += amount;
+                add_to(orders,
+                       {group.account, group.shop, group.order_id, key_of(group, entry.currency)},
+                       {entry.currency, amount});
             }
         });
     }
@@ -244,7 +242,7 @@ std::vector<LimitAmount> limit_amounts(const MovedMoney& moved, AccountNumber ac
     std::map<std::pair<CreatorId, Currency>, Decimal> sums;
     for (const auto& [key, money] : moved) {
         const auto& [program, creator, currency] = key;
-        sums.try_emplace({creator, currency}, zero_amount(currency)).first->second += money.size;
+        add_to(sums, {creator, currency}, {currency, money.size});
     }
     return mapped(sums, [&](const auto& sum) {
         const auto& [creator, currency] = sum.first;

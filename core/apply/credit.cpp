@@ -14,6 +14,7 @@
 #include "core/payouts/sound_credit.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/rules/account.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
@@ -73,8 +74,7 @@ std::map<Currency, Owed> owed_to(const WriteOff& write_off, AccountNumber accoun
     const OpenAmount first{.account = account, .program = write_off.program};
     txn.scan(first, {2, 2}, [&](const OpenAmount& row) {
         if (row.creator == creator) {
-            Owed& owed =
-                all.try_emplace(row.currency, Owed{zero_amount(row.currency), {}}).first->second;
+            Owed& owed = value_at(all, row.currency, Owed{zero_amount(row.currency), {}});
             owed.sum += row.amount;
             owed.last_negative = row.amount.is_negative()
                                      ? std::max(owed.last_negative, row.sold_at)
@@ -222,8 +222,7 @@ Result<Reply> write_off(const WriteOff& command, const CommandContext& context,
         return checked.error();
     }
     MoneyCommand& row = *checked;
-    const Owed owed =
-        all.try_emplace(row.currency, Owed{zero_amount(row.currency), {}}).first->second;
+    const Owed owed = value_or(all, row.currency, {zero_amount(row.currency), {}});
     if (row.amount.is_negative() || row.amount > -owed.sum) {
         return refused("creator " + command.creator.str() + " is owed " +
                        to_string(Money{row.currency, owed.sum}) + " in program " +

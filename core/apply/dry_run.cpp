@@ -91,11 +91,9 @@ void Differences::add(const OrderState* before, const OrderState* after) {
         if (was == is && (keeps_owner || owned == owns)) {
             continue;
         }
-        DryRunRow& row =
-            rows_
-                .try_emplace(key, DryRunRow{std::get<ProgramId>(key), std::get<CreatorId>(key),
-                                            std::get<Currency>(key), 0, zero, zero, zero})
-                .first->second;
+        DryRunRow& row = value_at(rows_, key,
+                                  DryRunRow{std::get<ProgramId>(key), std::get<CreatorId>(key),
+                                            std::get<Currency>(key), 0, zero, zero, zero});
         ++row.orders;
         row.before += was;
         row.after += is;

@@ -28,7 +28,7 @@ template <class Of>
 void add(std::map<std::pair<Of, Currency>, Decimal>& sums, const std::pair<Of, Currency>& key,
          const Decimal& amount) {
     if (key.first != Of{}) {
-        sums.try_emplace(key, zero_amount(key.second)).first->second += amount.absolute();
+        add_to(sums, key, {key.second, amount.absolute()});
     }
 }
 
@@ -58,7 +58,7 @@ LimitSums::LimitSums(LedgerReader& ledger, AccountNumber account, LimitKind kind
             add(payees_, {now->second, use.currency}, use.amount);
         }
         if (use.at >= run_from) {
-            run_.try_emplace(use.currency, zero_amount(use.currency)).first->second += use.amount;
+            add_to(run_, use.currency, {use.currency, use.amount});
         }
     }
 }

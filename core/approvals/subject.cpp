@@ -6,7 +6,6 @@
 #include "core/commands/ids.hpp"
 #include "core/journal/journal.hpp"
 #include "core/protocol/personal_ids.hpp"
-#include "core/values/lookup.hpp"
 #include "core/values/texts.hpp"
 
 namespace sluice {
@@ -20,10 +19,6 @@ void add_text(RunningSha256& digest, std::string_view text) {
         bytes.push_back(static_cast<char>(text.size() >> (kBitsPerByte * i)));
     }
     digest.add(bytes.append(text));
-}
-
-void add_to(std::map<Currency, Decimal>& sums, Currency currency, const Decimal& amount) {
-    sums.try_emplace(currency, zero_amount(currency)).first->second += amount;
 }
 
 /// Whether an entry moves a payout past a state that precedes its end (K2).
@@ -90,10 +85,10 @@ ApprovalSubject subject_of(const std::string& id, std::vector<Payout> payouts) {
     ApprovalSubject subject{.id = id};
     for (Payout& payout : payouts) {
         if (payout.state == PayoutState::kClosed) {
-            add_to(subject.totals, payout.currency, payout.amount);
+            add_to(subject.totals, payout.currency, {payout.currency, payout.amount});
             subject.payouts.push_back(std::move(payout));
         } else if (payout.approved_by.empty() && is_active(payout.state)) {
-            add_to(subject.unguarded, payout.currency, payout.amount);
+            add_to(subject.unguarded, payout.currency, {payout.currency, payout.amount});
             ++subject.unguarded_count;
         }
     }
@@ -240,7 +235,7 @@ std::optional<std::string> damage_of(const Payout& payout, LedgerReader& ledger)
 std::map<Currency, Decimal> totals_of(const PendingApproval& row, LedgerReader& ledger) {
     std::map<Currency, Decimal> totals;
     if (row.currency) {
-        add_to(totals, *row.currency, row.amount);
+        add_to(totals, *row.currency, {*row.currency, row.amount});
         return totals;
     }
     const Result<Request> request = decode_request(row.topic, row.body);
@@ -249,11 +244,11 @@ std::map<Currency, Decimal> totals_of(const PendingApproval& row, LedgerReader& 
     }
     if (const auto* import = std::get_if<OpeningImport>(&request->command)) {
         for (const OpeningImport::Row& one : import->rows) {
-            add_to(totals, one.amount.currency, one.amount.amount);
+            add_to(totals, one.amount.currency, one.amount);
         }
     } else if (const auto* reverse = std::get_if<Reverse>(&request->command)) {
         for (const MoneyCommand& one : standing_postings(ledger, row.account, reverse->id)) {
-            add_to(totals, one.currency, -one.amount);
+            add_to(totals, one.currency, {one.currency, -one.amount});
         }
     }
     return totals;

@@ -14,6 +14,7 @@
 #include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"
 #include "core/rules/soundness.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
@@ -23,10 +24,6 @@ using LineSums = std::map<std::pair<LineItemId, Currency>, Decimal>;
 /// The owner of an order's postings.
 using Holder = std::pair<ProgramId, CreatorId>;
 using VolumeKey = std::tuple<AccountNumber, ProgramId, CreatorId, std::uint32_t, Currency>;
-
-void add_to(LineSums& sums, const LineItemId& line, Currency currency, const Decimal& amount) {
-    sums.try_emplace({line, currency}, zero_amount(currency)).first->second += amount;
-}
 
 std::string text_of(const LineSums& sums) {
     std::string text;
@@ -58,7 +55,7 @@ LineSums earned(const OrderState& state, const Position& position) {
             line_commissions(state, position, StandingRefunds(state.refunds));
         for (std::size_t i = 0; i < state.lines.size(); ++i) {
             if (state.lines[i].present) {
-                add_to(sums, state.lines[i].id, state.currency, earns[i]);
+                add_to(sums, {state.lines[i].id, state.currency}, {state.currency, earns[i]});
             }
         }
     }
@@ -69,7 +66,7 @@ LineSums accrued_of(const Position& position, bool by_hand) {
     LineSums sums;
     for (const LineAccrual& accrual : position.accruals) {
         if (by_hand || !accrual.line.empty()) {
-            add_to(sums, accrual.line, accrual.currency, accrual.accrued);
+            add_to(sums, {accrual.line, accrual.currency}, {accrual.currency, accrual.accrued});
         }
     }
     return sums;
@@ -131,9 +128,8 @@ private:
         for (const Position& position : state.positions) {
             const Holder holder{position.attribution.program, position.attribution.creator};
             holders.insert(holder);
-            const auto found = posted.find(holder);
             check_position(state, position, name + ", " + text_of(holder),
-                           found == posted.end() ? LineSums{} : found->second);
+                           value_or(posted, holder));
             check_allocated(state, position, shop_id, name + ", " + text_of(holder));
         }
         for (const auto& [holder, sums] : posted) {
@@ -155,8 +151,8 @@ private:
             changes.insert(group.order_change);
             for (const JournalEntry& entry : group.entries) {
                 if (!is_memo(entry.reason)) {
-                    add_to(posted[{group.program, group.creator}], entry.line, entry.currency,
-                           change_in(entry, LedgerAccount::kOwed));
+                    add_to(posted[{group.program, group.creator}], {entry.line, entry.currency},
+                           {entry.currency, change_in(entry, LedgerAccount::kOwed)});
                 }
             }
         }
@@ -188,7 +184,8 @@ private:
                          const std::string& name) {
         LineSums allocated;
         for (const LineAccrual& accrual : position.accruals) {
-            add_to(allocated, accrual.line, accrual.currency, accrual.allocated);
+            add_to(allocated, {accrual.line, accrual.currency},
+                   {accrual.currency, accrual.allocated});
         }
         LineSums active;
         for (const PositionPayout& row : position.payouts) {
@@ -217,7 +214,7 @@ private:
             if (item.kind != ItemKind::kCredit) {
                 ++items_count_;
                 if (active != nullptr) {
-                    add_to(*active, item.line, row.currency, item.amount);
+                    add_to(*active, {item.line, row.currency}, {row.currency, item.amount});
                 }
             }
         });
@@ -255,17 +252,15 @@ private:
 
     void check_credit(const MoneyCommand& credit) {
         const std::string name = row_name(credit);
-        const auto posted = facts_.credits.find(credit.command_id);
-        const CreditEntries entries =
-            posted == facts_.credits.end() ? CreditEntries() : posted->second;
+        const CreditEntries entries = value_or(facts_.credits, credit.command_id);
         findings_.compare('d', name, "its amount", credit.amount, "its postings", entries.posted);
         findings_.compare('d', name, "accrued", credit.accrued, "its postings", entries.accrued);
         for (const OpenAmount& open : open_amounts(credit)) {
             check_open(open);
         }
-        const auto items = items_.credits.find(
+        const CreditItems found = value_or(
+            items_.credits,
             {credit.program, credit.shop_id, credit.order_id, LineItemId(credit.command_id)});
-        const CreditItems found = items == items_.credits.end() ? CreditItems() : items->second;
         items_count_ += found.count;
         findings_.compare('d', name, "allocated", credit.allocated, "its active items",
                           found.allocated);
@@ -321,13 +316,12 @@ private:
 
     void check_days() {
         Decimal orders;
-        const auto take_out = [&](const OrderDay& part) {
+        ledger_.scan(OrderDay{}, {}, [&](const OrderDay& part) {
             Day& left = days_[{part.account, part.day}];
             left.orders -= part.orders;
             left.attributed -= part.attributed;
             orders += part.orders;
-        };
-        ledger_.scan(OrderDay{}, {}, take_out);
+        });
         for (const auto& [key, left] : days_) {
             if (!left.orders.is_zero() || !left.attributed.is_zero()) {
                 findings_.add('d',

@@ -27,13 +27,6 @@ Sums without_zeros(Sums sums) {
     return sums;
 }
 
-/// Returns the value of the last repoint, or an empty one.
-template <class Value>
-Value last_of(const std::map<std::uint32_t, Value>& values, const PayoutEntries& entries) {
-    const auto found = values.find(entries.repoints);
-    return found == values.end() ? Value{} : found->second;
-}
-
 /// Returns the state that follows from memo entries and postings.
 PayoutState state_of(const PayoutEntries& entries) {
     for (const auto& [reason, state] : {std::pair{JournalReason::kReturned, PayoutState::kReturned},
@@ -85,9 +78,9 @@ public:
 private:
     void check(const Payout& payout) {
         const std::string name = row_name(payout);
-        const auto found = facts_.payouts.find(payout.payout_id);
         static const PayoutEntries kNone;
-        const PayoutEntries& entries = found == facts_.payouts.end() ? kNone : found->second;
+        const PayoutEntries* const found = find_value(facts_.payouts, payout.payout_id);
+        const PayoutEntries& entries = found == nullptr ? kNone : *found;
         check_items(payout, name, entries);
         check_movers(payout, name, entries);
         findings_.compare('c', name, "its state", std::string(to_string(payout.state)),
@@ -102,26 +95,25 @@ private:
     /// A payout that names another creator would pay the wrong one. A payout that names another
     /// closer could be approved by the actor who closed it.
     void check_movers(const Payout& payout, const std::string& name, const PayoutEntries& entries) {
-        const char* source = "its memo entries and postings";
+        const auto compare = [&](const char* what, const std::string& actor,
+                                 const std::optional<Timestamp>& at, const std::string& expected) {
+            findings_.compare('c', name, what, text_of(actor, at), "its memo entries and postings",
+                              expected);
+        };
         findings_.compare('c', name, "whom it pays",
                           payee_text(payout.account, payout.creator, payout.currency),
                           "its postings", entries.pays);
-        findings_.compare('c', name, "its closing", text_of(payout.closed_by, payout.closed_at),
-                          source, text_of(entries.closed_by));
-        const auto approval = entries.approvals.find(entries.repoints);
-        findings_.compare(
-            'c', name, "its approval", text_of(payout.approved_by, payout.approved_at), source,
-            approval == entries.approvals.end() ? text_of(std::optional<PayoutMover>())
-                                                : text_of(approval->second));
-        findings_.compare('c', name, "its sending", text_of(payout.sent_by, payout.sent_at), source,
-                          text_of(entries.sent_by));
+        compare("its closing", payout.closed_by, payout.closed_at, text_of(entries.closed_by));
+        const PayoutMover* const approval = find_value(entries.approvals, entries.repoints);
+        compare("its approval", payout.approved_by, payout.approved_at,
+                approval == nullptr ? "nothing" : text_of(*approval));
+        compare("its sending", payout.sent_by, payout.sent_at, text_of(entries.sent_by));
         if (entries.sendings > 1) {
             findings_.add('c', name,
                           "it was sent " + std::to_string(entries.sendings) +
                               " times: the journal has as many memo entries SENT");
         }
-        findings_.compare('c', name, "its end", text_of(payout.ended_by, payout.ended_at), source,
-                          text_of(entries.ended_by));
+        compare("its end", payout.ended_by, payout.ended_at, text_of(entries.ended_by));
     }
 
     void note_credit(const Payout& payout, const PayoutItem& item) {
@@ -147,26 +139,27 @@ private:
             note_credit(payout, item);
         }
         item_facts_.count += items.size();
-        findings_.compare('c', name, "its amount", payout.amount, "its items", sum);
-        findings_.compare('c', name, "its number of items", payout.items_count, "the items",
-                          std::uint64_t{items.size()});
-        findings_.compare('c', name, "its number of orders", payout.orders_count, "the items",
-                          orders_of(items));
-        findings_.compare('c', name, "by program it", text_of(without_zeros(by_program)),
-                          "its PAYOUT postings", text_of(without_zeros(entries.posted)));
-        findings_.compare('c', name, "by program it", text_of(by_program), "its parts",
-                          text_of(parts_of(payout)));
-        const std::string digest = to_hex(items_digest.digest());
-        findings_.compare('c', name, "its digest", to_hex(payout.items_digest), "its items",
-                          digest);
-        findings_.compare('c', name,
-                          entries.repoints == 0 ? "the digest in its memo entry CLOSED"
-                                                : "the digest in its memo entry REPOINTED",
-                          last_of(entries.digests, entries), "its items and its payee",
-                          to_hex(payout_digest(items_digest.digest(), payout.payee)));
-        if (const std::string approved = last_of(entries.approved, entries); !approved.empty()) {
-            findings_.compare('c', name, "the digest in its memo entry APPROVED", approved,
-                              "the payout that was closed", last_of(entries.digests, entries));
+        const auto compare = [&](const char* what, const auto& stored, const char* source,
+                                 const auto& expected) {
+            findings_.compare('c', name, what, stored, source, expected);
+        };
+        compare("its amount", payout.amount, "its items", sum);
+        compare("its number of items", payout.items_count, "the items",
+                std::uint64_t{items.size()});
+        compare("its number of orders", payout.orders_count, "the items", orders_of(items));
+        compare("by program it", text_of(without_zeros(by_program)), "its PAYOUT postings",
+                text_of(without_zeros(entries.posted)));
+        compare("by program it", text_of(by_program), "its parts", text_of(parts_of(payout)));
+        const Digest256 digest = items_digest.digest();
+        compare("its digest", to_hex(payout.items_digest), "its items", to_hex(digest));
+        const std::string digest_text = value_or(entries.digests, entries.repoints);
+        compare(entries.repoints == 0 ? "the digest in its memo entry CLOSED"
+                                      : "the digest in its memo entry REPOINTED",
+                digest_text, "its items and its payee",
+                to_hex(payout_digest(digest, payout.payee)));
+        if (const auto approved = value_or(entries.approved, entries.repoints); !approved.empty()) {
+            compare("the digest in its memo entry APPROVED", approved, "the payout that was closed",
+                    digest_text);
         }
     }
 

@@ -8,11 +8,11 @@
 #include "core/journal/journal.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
-#include "core/ledger/paged_reads.hpp"
 #include "core/lists/overview.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/programs/policy.hpp"
 #include "core/rules/account.hpp"
+#include "core/values/lookup.hpp"
 #include "core/values/payee_mask.hpp"
 
 namespace sluice {
@@ -95,16 +95,8 @@ void CreatorLedger::add_amounts(CreatorHome& home, Timestamp now) {
         check(row.key.account, row.key.creator);
         const Currency currency = row.key.currency;
         const Decimal zero = zero_amount(currency);
-        CreatorAmounts& sum =
-            sums.try_emplace(currency, CreatorAmounts{std::string(currency.code()),
-                                                      zero,
-                                                      zero,
-                                                      zero,
-                                                      zero,
-                                                      zero,
-                                                      std::nullopt,
-                                                      {}})
-                .first->second;
+        const CreatorAmounts none{std::string(currency.code()), zero, zero, zero, zero, zero};
+        CreatorAmounts& sum = value_at(sums, currency, none);
         sum.pending += row.pending;
         sum.checked += row.blocked;
         sum.ready += row.payable;
@@ -316,8 +308,7 @@ CreatorStatement CreatorLedger::statement(Timestamp from, Timestamp until) {
     for (const auto& [key, sums] : read.sums) {
         const Decimal zero = zero_amount(key.second);
         StatementSums& total =
-            totals.try_emplace(key.second, StatementSums{zero, zero, zero, zero, zero})
-                .first->second;
+            value_at(totals, key.second, StatementSums{zero, zero, zero, zero, zero});
         total.opening += sums.opening;
         total.earned += sums.earned;
         total.adjusted += sums.adjusted;

@@ -75,8 +75,7 @@ private:
         sums.row.closing_owed += change.owed;
         sums.row.closing_in_payout += change.in_payout;
         sums.row.closing_paid += change.paid;
-        sums.reasons.try_emplace(entry.reason, zero_amount(entry.currency)).first->second +=
-            entry.amount;
+        add_to(sums.reasons, entry.reason, {entry.currency, entry.amount});
         ++sums.row.entries;
         sums.bytes += canonical_bytes(group, index);
     }

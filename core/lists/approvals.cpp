@@ -11,6 +11,7 @@
 #include "core/lists/programs.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/statements.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::lists {
 namespace {
@@ -156,9 +157,8 @@ Json differences_of(const PendingApproval& row, const Command& command, LedgerRe
 Json effect_of(std::vector<OpeningImport::Row> rows, const std::string& result) {
     std::map<Currency, std::pair<Decimal, std::uint64_t>> totals;
     for (const OpeningImport::Row& row : rows) {
-        auto& [sum, balances] =
-            totals.try_emplace(row.amount.currency, zero_amount(row.amount.currency), 0)
-                .first->second;
+        const Currency currency = row.amount.currency;
+        auto& [sum, balances] = value_at(totals, currency, zero_amount(currency), 0);
         sum += row.amount.amount;
         ++balances;
     }
@@ -235,9 +235,7 @@ Json totals_of(const std::vector<Payout>& payouts) {
     };
     std::map<Currency, Total> totals;
     for (const Payout& payout : payouts) {
-        Total& total =
-            totals.try_emplace(payout.currency, Total{zero_amount(payout.currency), 0, 0})
-                .first->second;
+        Total& total = value_at(totals, payout.currency, Total{zero_amount(payout.currency), 0, 0});
         total.amount += payout.amount;
         ++total.payouts;
         total.items += payout.items_count;
@@ -408,18 +406,15 @@ void write_pending(LedgerReader& ledger, AccountNumber account, const AccountId&
 
 PendingTotals pending_totals(LedgerReader& ledger, AccountNumber account) {
     PendingTotals totals;
-    const auto add = [&totals](Currency currency, const Decimal& amount) {
-        totals.amounts.try_emplace(currency, zero_amount(currency)).first->second += amount;
-    };
     visit_pending(ledger, account, [&](const PendingApproval& row) {
         ++totals.count;
         for (const auto& [currency, amount] : totals_of(row, ledger)) {
-            add(currency, amount);
+            add_to(totals.amounts, currency, {currency, amount});
         }
     });
     scan_payouts_in(ledger, account, PayoutState::kClosed, [&](const Payout& payout) {
         ++totals.count;
-        add(payout.currency, payout.amount);
+        add_to(totals.amounts, payout.currency, {payout.currency, payout.amount});
     });
     return totals;
 }

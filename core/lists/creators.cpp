@@ -89,8 +89,7 @@ private:
             if (sum.program == first_.program) {
                 const Decimal zero = zero_amount(sum.currency);
                 EarnedAmounts& earned = earned_[sum.creator];
-                earned.try_emplace(sum.currency, EarnedByMonth{zero, zero}).first->second.*column +=
-                    sum.earned;
+                value_at(earned, sum.currency, EarnedByMonth{zero, zero}).*column += sum.earned;
             }
             return true;
         };
@@ -229,14 +228,12 @@ void list_held_creators(LedgerReader& ledger, AccountNumber account, const Accou
         return !creator || hold.creator == *creator;
     };
     for (const CreatorHold& hold : ledger.rows(CreatorHold{.account = account}, {1, 1}, is_of)) {
-        out.add(hold_list().row({account_id,
-                                 {},
-                                 {},
-                                 shown_id(ledger, account, hold.creator).view(),
-                                 hold.program.view(),
-                                 hold.actor,
-                                 hold.held_at,
-                                 hold.reason}));
+        out.add(hold_list().row({.account_id = account_id,
+                                 .creator = shown_id(ledger, account, hold.creator).view(),
+                                 .program = hold.program.view(),
+                                 .actor = hold.actor,
+                                 .held_at = hold.held_at,
+                                 .reason = hold.reason}));
     }
 }
 
@@ -253,14 +250,12 @@ Row held_order_row(LedgerReader& ledger, const ShopRow& shop, const OrderState& 
             }
         }
     }
-    return hold_list().row({shop.account_id,
-                            shop.shop_id.view(),
-                            order.key.order_id.view(),
-                            {},
-                            {},
-                            held_by,
-                            held_at,
-                            reason});
+    return hold_list().row({.account_id = shop.account_id,
+                            .shop = shop.shop_id.view(),
+                            .order = order.key.order_id.view(),
+                            .actor = held_by,
+                            .held_at = held_at,
+                            .reason = reason});
 }
 
 /// Reads only the orders that are held, from the list of what needs attention.

@@ -68,8 +68,8 @@ std::string JournalRows::line_of(const JournalGroup& group, std::size_t index) c
 /// An import may change a payee twice, and the ledger then keeps the first and the last one:
 /// another is shown by its digest.
 std::string JournalRows::payee_of(const JournalGroup& group, const std::string& digest) const {
-    const auto known = payees_.find({group.account, group.creator, digest});
-    const std::string payee = known == payees_.end() ? "sha256:" + digest : known->second;
+    const std::string payee =
+        value_or(payees_, {group.account, group.creator, digest}, "sha256:" + digest);
     return show_payee_ == nullptr || payee.empty() ? payee : show_payee_(payee);
 }
 

@@ -162,11 +162,8 @@ void StatementPage::add(const JournalGroup& group, std::size_t index) {
         .payout = group.payout_id};
     rows_.push_back(statement_row_list().row(row));
     if (entry.reason == JournalReason::kPayout) {
-        const auto [sum, added] =
-            payouts_.try_emplace(group.payout_id, entry.currency, entry.amount);
-        if (!added) {
-            sum->second.second = sum->second.second + entry.amount;
-        }
+        const Money none{entry.currency, zero_amount(entry.currency)};
+        value_at(payouts_, group.payout_id, none).amount += entry.amount;
     }
 }
 
@@ -177,8 +174,7 @@ void StatementPage::add_sums(const ProgramId& program, Currency currency,
 
 std::vector<Row> StatementPage::payouts() const {
     return mapped(payouts_, [](const auto& payout) {
-        const auto& [id, sum] = payout;
-        return statement_payout_list().row({id, {sum.first, sum.second}});
+        return statement_payout_list().row({payout.first, payout.second});
     });
 }
 

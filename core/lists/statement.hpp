@@ -94,7 +94,7 @@ private:
     Statement statement_;
     const ShopNames& shops_;
     std::vector<Row> rows_, sums_;
-    std::map<std::string, std::pair<Currency, Decimal>> payouts_;
+    std::map<std::string, Money> payouts_;
 };
 
 /// An account's interval [month.from, month.to).

@@ -10,7 +10,6 @@
 #include "core/payouts/allocation.hpp"
 #include "core/payouts/payouts.hpp"
 #include "core/payouts/plan.hpp"
-#include "core/values/lookup.hpp"
 #include "core/values/texts.hpp"
 
 namespace sluice {
@@ -61,8 +60,7 @@ private:
         for (PayoutItem item : items) {
             item.payout_id = payout_.payout_id;
             txn_.put(item);
-            sums_.try_emplace(item.program, zero_amount(planned.currency)).first->second +=
-                item.amount;
+            add_to(sums_, item.program, {planned.currency, item.amount});
         }
         allocation_.allocate(payout_, items, order);
     }

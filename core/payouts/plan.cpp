@@ -346,8 +346,7 @@ void PayoutPlan::add_share(const OpenAmount& row, const Decimal& take) {
 
 PayoutPlan::Share& PayoutPlan::share_of(const OpenAmount& row) {
     const Decimal zero = zero_amount(row.currency);
-    return shares_.try_emplace({row.creator, row.currency}, Share{zero, zero, zero, 0})
-        .first->second;
+    return value_at(shares_, {row.creator, row.currency}, Share{zero, zero, zero, 0});
 }
 
 void PayoutPlan::add_to_share(const OpenAmount& row, const Decimal& take) {

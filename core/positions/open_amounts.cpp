@@ -192,8 +192,7 @@ LineAmounts payable_by_line(const Position& position, Currency currency,
     LineAmounts found = was_less ? *before : now;
     for (const LineAccrual& accrual : position.accruals) {
         if (accrual.currency == currency) {
-            found.try_emplace(accrual.line, zero_amount(currency)).first->second -=
-                accrual.allocated;
+            add_to(found, accrual.line, {currency, -accrual.allocated});
         }
     }
     if (sum_of(found, currency).is_zero()) {
@@ -213,8 +212,7 @@ LineAmounts accrued_as_of(const std::vector<JournalGroup>& journal, const Positi
         }
         for (const JournalEntry& entry : group.entries) {
             if (!is_memo(entry.reason) && entry.currency == currency) {
-                accrued.try_emplace(entry.line, zero_amount(currency)).first->second +=
-                    change_in(entry, LedgerAccount::kOwed);
+                add_to(accrued, entry.line, {currency, change_in(entry, LedgerAccount::kOwed)});
             }
         }
     }

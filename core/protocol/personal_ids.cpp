@@ -8,6 +8,7 @@
 
 #include "core/json/slices.hpp"
 #include "core/json/writer.hpp"
+#include "core/values/lookup.hpp"
 #include "core/values/texts.hpp"
 
 namespace sluice {
@@ -141,10 +142,6 @@ constexpr std::string_view kEmail = "email";
 
 using Names = std::span<const std::string_view>;
 
-bool is_in(Names names, std::string_view name) {
-    return std::ranges::find(names, name) != names.end();
-}
-
 void write_elements(JsonWriter& writer, std::string_view array, Names names) {
     if (array.front() != '[') {  // Null.
         writer.raw(array);
@@ -154,7 +151,7 @@ void write_elements(JsonWriter& writer, std::string_view array, Names names) {
     for (const std::string_view element : json_elements(array)) {
         writer.begin_object();
         for (const JsonMember& member : json_members(element)) {
-            if (is_in(names, member.key)) {
+            if (has_item(names, member.key)) {
                 writer.key(member.key).raw(member.value);
             }
         }
@@ -244,7 +241,7 @@ std::string redact_order(std::string_view body, Pseudonyms pseudonyms, const Rep
                     writer.key(read).raw(pseudonym_json(other.value_or(id->digest)));
                 }
             }
-        } else if (is_in(kOrderFields, member.key)) {
+        } else if (has_item(kOrderFields, member.key)) {
             writer.key(member.key).raw(member.value);
         } else if (member.key == "discounts") {
             write_elements(writer.key(member.key), member.value, kDiscountFields);

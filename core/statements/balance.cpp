@@ -87,7 +87,7 @@ struct OpenSum {
     BalanceKey key;
     std::uint32_t blocks = 0;  ///< As in OpenAmount.
     bool cleared = false;      ///< For whatever reason.
-    Decimal above, below;      ///< Sums of the amounts above and below 0.
+    Decimal above{}, below{};  ///< Sums of the amounts above and below 0.
 };
 
 /// Adds up open amounts, program by program. An amount that is neither pending nor blocked is
@@ -159,10 +159,7 @@ private:
     void add_hours_of(const OpenHours& row, const ClearedUntil& until, std::uint32_t blocking,
                       bool& is_divided) {
         OpenSum sum{{row.account, row.program, row.creator, row.currency},
-                    row.kind & ~(kOpenBelow | kOpenCleared),
-                    false,
-                    {},
-                    {}};
+                    row.kind & ~(kOpenBelow | kOpenCleared)};
         const bool by_order = (sum.blocks & blocking) != 0;
         const bool blocked = by_order || is_held(sum.key);
         const bool is_below = (row.kind & kOpenBelow) != 0;
@@ -290,7 +287,7 @@ private:
         }
         const Decimal zero = zero_amount(currency);
         OpenTotals::Blocked& total =
-            totals_->blocked.try_emplace(currency, OpenTotals::Blocked{zero, 0}).first->second;
+            value_at(totals_->blocked, currency, OpenTotals::Blocked{zero, 0});
         total.amount += Decimal(units, zero.scale());
         total.amounts += amounts;
     }
@@ -456,8 +453,7 @@ std::map<std::pair<Currency, Timestamp>, Decimal> clearing_days(LedgerReader& le
     std::map<std::pair<Currency, Timestamp>, Decimal> days;
     for (const OpenTotals::PendingDay& pending : totals.pending) {
         const Timestamp day = pending.sold_on.plus_days(days_of.at(pending.program));
-        days.try_emplace({pending.currency, day}, zero_amount(pending.currency)).first->second +=
-            pending.amount;
+        add_to(days, {pending.currency, day}, {pending.currency, pending.amount});
     }
     return days;
 }

@@ -37,8 +37,8 @@ const std::vector<OpenAmount>& LaterPostings::open_then(const ProgramId& program
 }
 
 void LaterPostings::add_accrued(Change& change, const JournalEntry& entry) {
-    change.accrued.try_emplace(entry.currency, zero_amount(entry.currency)).first->second +=
-        change_in(entry, LedgerAccount::kOwed);
+    add_to(change.accrued, entry.currency,
+           {entry.currency, change_in(entry, LedgerAccount::kOwed)});
 }
 
 void LaterPostings::add(const JournalGroup& group) {
@@ -47,7 +47,7 @@ void LaterPostings::add(const JournalGroup& group) {
             continue;
         }
         const BalanceKey key{account_, group.program, group.creator, entry.currency};
-        books_.try_emplace(key, zero_books(entry.currency)).first->second += change_by(entry);
+        value_at(books_, key, zero_books(entry.currency)) += change_by(entry);
         switch (entry.reason) {
             case JournalReason::kPayout:
                 closed_.emplace(group.payout_id, group.creator);
@@ -135,8 +135,7 @@ void LaterPostings::add_position(LedgerReader& ledger, const Unit& unit, const C
     for (const PositionPayout& payout : position.payouts) {
         if (stood_then(payout)) {
             cleared = true;
-            allocated.try_emplace(payout.currency, zero_amount(payout.currency)).first->second +=
-                payout.amount;
+            add_to(allocated, payout.currency, {payout.currency, payout.amount});
         }
     }
     for (const Currency currency : currencies_of(position)) {

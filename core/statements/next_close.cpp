@@ -5,7 +5,6 @@
 
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/paged_reads.hpp"
-#include "core/rules/account.hpp"
 #include "core/values/lookup.hpp"
 
 namespace sluice {
@@ -52,9 +51,8 @@ std::optional<Timestamp> payout_day_from(const Policy& policy, Timestamp at) {
 }
 
 void NextClose::add(const BalanceAt& balance) {
-    payable_
-        .try_emplace({balance.key.creator, balance.key.currency}, zero_amount(balance.key.currency))
-        .first->second += balance.payable;
+    const Currency currency = balance.key.currency;
+    add_to(payable_, {balance.key.creator, currency}, {currency, balance.payable});
 }
 
 /// Reads a few profiles together, and many in one scan.

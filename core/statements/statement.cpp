@@ -5,15 +5,15 @@
 #include "core/ledger/overview_rows.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/statements.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice {
 namespace {
 
 StatementSums& sums_of(Statement& statement, const ProgramId& program, Currency currency) {
     const Decimal zero = zero_amount(currency);
-    return statement.sums
-        .try_emplace({program, currency}, StatementSums{zero, zero, zero, zero, zero})
-        .first->second;
+    return value_at(statement.sums, {program, currency},
+                    StatementSums{zero, zero, zero, zero, zero});
 }
 
 /// Returns the end of the last period that was closed at or before `at`.
@@ -141,8 +141,7 @@ AccountMonth read_account_month(LedgerReader& ledger, AccountNumber account, Tim
                                 Timestamp until) {
     AccountMonth months;
     const auto of = [&months](const auto& row) -> ProgramMonth& {
-        return months.try_emplace({row.program, row.currency}, empty_month(row.currency))
-            .first->second;
+        return value_at(months, {row.program, row.currency}, empty_month(row.currency));
     };
     const std::optional<Timestamp> period = last_period(ledger, account, from);
     if (period) {
@@ -174,8 +173,7 @@ std::map<Currency, PeriodTotal> period_totals(LedgerReader& ledger, AccountNumbe
     for (const auto& [key, month] : read_account_month(ledger, account, from, until)) {
         const Decimal zero = zero_amount(key.second);
         PeriodTotal& total =
-            totals.try_emplace(key.second, PeriodTotal{zero, zero, zero, zero, zero, zero})
-                .first->second;
+            value_at(totals, key.second, PeriodTotal{zero, zero, zero, zero, zero, zero});
         total.earned += month.sums.earned;
         total.adjusted += month.sums.adjusted;
         total.paid_out += month.sums.paid_out;

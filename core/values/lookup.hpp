@@ -38,6 +38,12 @@ template <class Map>
     return found == map.end() ? std::move(otherwise) : found->second;
 }
 
+/// Returns the key's value. If the map has none, it is made of `initial` first.
+template <class Map, class Key = typename Map::key_type, class... Initial>
+[[nodiscard]] typename Map::mapped_type& value_at(Map& map, Key&& key, Initial&&... initial) {
+    return map.try_emplace(std::forward<Key>(key), std::forward<Initial>(initial)...).first->second;
+}
+
 /// Returns the first element for which `fits` returns true, or nullptr.
 template <class List, class Fits>
 [[nodiscard]] auto* find_where(List& list, Fits fits) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/values/decimal.hpp"
 #include "core/values/parsed.hpp"
@@ -46,6 +47,13 @@ struct Money {
 /// Returns 0 with the currency's digits.
 [[nodiscard]] inline Decimal zero_amount(Currency currency) noexcept {
     return {0, currency.minor_units()};
+}
+
+/// Adds money to the sum that a map has for the key. A sum begins at 0.
+template <class Sums, class Key = typename Sums::key_type>
+void add_to(Sums& sums, Key&& key, const Money& money) {
+    const Decimal zero = zero_amount(money.currency);
+    sums.try_emplace(std::forward<Key>(key), zero).first->second += money.amount;
 }
 
 /// Returns the amount with exactly the currency's digits, or nullopt if that would lose some.
