@@ -18,46 +18,30 @@ struct Place {
     bool (*is_valid)(std::uint8_t value) = nullptr;
 };
 
-inline Place place_of(std::uint32_t& value) {
-    return {ColumnKind::kNumber32, &value};
-}
-inline Place place_of(std::uint64_t& value) {
-    return {ColumnKind::kNumber64, &value};
-}
-inline Place place_of(bool& value) {
-    return {ColumnKind::kBool, &value};
-}
-template <class Tag>
-Place place_of(NumberId<Tag>& id) {
-    return place_of(id.value);
-}
-inline Place place_of(SequenceNumber& seq) {
-    return place_of(seq.value);
-}
-inline Place place_of(AnyTextId& id) {
-    return {ColumnKind::kId, &id};
-}
-inline Place place_of(std::string& text) {
-    return {ColumnKind::kText, &text};
-}
-inline Place place_of(Currency& currency) {
-    return {ColumnKind::kCurrency, &currency};
-}
-inline Place place_of(Decimal& value) {
-    return {ColumnKind::kDecimal, &value};
-}
-inline Place place_of(Timestamp& at) {
-    return {ColumnKind::kInstant, &at};
-}
-inline Place place_of(Digest256& digest) {
-    return {ColumnKind::kDigest, &digest};
-}
-template <class Enum>
-requires std::is_enum_v<Enum> Place place_of(Enum& value) {
-    static_assert(sizeof(Enum) == 1);
-    return {ColumnKind::kEnum, &value,
-            [](std::uint8_t stored) { return is_valid(static_cast<Enum>(stored)); }};
-}
+/// Returns the place of a value by its type.
+struct PlaceOf {
+    Place operator()(std::uint32_t& value) const { return {ColumnKind::kNumber32, &value}; }
+    Place operator()(std::uint64_t& value) const { return {ColumnKind::kNumber64, &value}; }
+    Place operator()(bool& value) const { return {ColumnKind::kBool, &value}; }
+    template <class Tag>
+    Place operator()(NumberId<Tag>& id) const {
+        return (*this)(id.value);
+    }
+    Place operator()(SequenceNumber& seq) const { return (*this)(seq.value); }
+    Place operator()(AnyTextId& id) const { return {ColumnKind::kId, &id}; }
+    Place operator()(std::string& text) const { return {ColumnKind::kText, &text}; }
+    Place operator()(Currency& currency) const { return {ColumnKind::kCurrency, &currency}; }
+    Place operator()(Decimal& value) const { return {ColumnKind::kDecimal, &value}; }
+    Place operator()(Timestamp& at) const { return {ColumnKind::kInstant, &at}; }
+    Place operator()(Digest256& digest) const { return {ColumnKind::kDigest, &digest}; }
+    template <class Enum>
+    requires std::is_enum_v<Enum> Place operator()(Enum& value) const {
+        static_assert(sizeof(Enum) == 1);
+        return {ColumnKind::kEnum, &value,
+                [](std::uint8_t stored) { return is_valid(static_cast<Enum>(stored)); }};
+    }
+};
+inline constexpr PlaceOf place_of;
 
 template <class Value>
 inline constexpr OptionalOps kOptionalOps{
@@ -114,6 +98,11 @@ public:
         table_.joins_bits = (traits & kJoinsBits) != 0;
     }
     void key(std::initializer_list<NamedPlace> columns) { add(table_.key, columns); }
+    /// Goes on with an order's time and name.
+    template <class Row>
+    void key_of_order(Row& row) {
+        key({{"ordered", row.ordered_at}, {"shop", row.shop}, {"order_id", row.order_id}});
+    }
     void rest(std::initializer_list<NamedPlace> columns) { add(table_.rest, columns); }
 
 private:

@@ -12,19 +12,14 @@ namespace sluice {
 
 void describe(Description& table, OrderByTime& row) {
     table.named("orders_by_time", kIndexInSql);
-    table.key({{"account", row.account},
-               {"ordered", row.ordered_at},
-               {"shop", row.shop},
-               {"order_id", row.order_id}});
+    table.key({{"account", row.account}});
+    table.key_of_order(row);
 }
 
 void describe(Description& table, OrderByCreator& row) {
     table.named("orders_by_creator", kIndexInSql);
-    table.key({{"account", row.account},
-               {"creator", row.creator},
-               {"ordered", row.ordered_at},
-               {"shop", row.shop},
-               {"order_id", row.order_id}});
+    table.key({{"account", row.account}, {"creator", row.creator}});
+    table.key_of_order(row);
 }
 
 void describe(Description& table, TierOrder& row) {
@@ -32,19 +27,14 @@ void describe(Description& table, TierOrder& row) {
     table.key({{"account", row.account},
                {"program", row.program},
                {"creator", row.creator},
-               {"month", row.month},
-               {"ordered", row.ordered_at},
-               {"shop", row.shop},
-               {"order_id", row.order_id}});
+               {"month", row.month}});
+    table.key_of_order(row);
 }
 
 void describe(Description& table, OrderByCode& row) {
     table.named("orders_by_code");
-    table.key({{"account", row.account},
-               {"code", row.code},
-               {"ordered", row.ordered_at},
-               {"shop", row.shop},
-               {"order_id", row.order_id}});
+    table.key({{"account", row.account}, {"code", row.code}});
+    table.key_of_order(row);
 }
 
 void describe(Description& table, OrderByNumber& row) {

@@ -44,12 +44,8 @@ void describe(Description& table, Anomaly& row) {
 
 void describe(Description& table, WaitingOrder& row) {
     table.named("waiting");
-    table.key({{"account", row.key.account},
-               {"kind", row.key.kind},
-               {"digest", row.key.digest},
-               {"ordered", row.ordered_at},
-               {"shop", row.shop},
-               {"order_id", row.order_id}});
+    table.key({{"account", row.key.account}, {"kind", row.key.kind}, {"digest", row.key.digest}});
+    table.key_of_order(row);
 }
 
 void describe(Description& table, CodeRow& row) {

@@ -19,39 +19,30 @@ constexpr std::size_t kBytesShownMax = 64;
 
 // ---- Values -------------------------------------------------------------------------------------
 
-std::string text_of(bool value) {
-    return value ? "true" : "false";
-}
-template <class Number>
-requires std::is_integral_v<Number> || std::is_enum_v<Number> std::string text_of(Number value) {
-    return std::to_string(static_cast<std::uint64_t>(value));
-}
-std::string text_of(const std::string& value) {
-    return value;
-}
-std::string text_of(const AnyTextId& id) {
-    return std::string(id.view());
-}
-std::string text_of(const Currency& currency) {
-    return std::string(currency.code());
-}
-std::string text_of(const Decimal& value) {
-    return value.to_string();
-}
-std::string text_of(Timestamp at) {
-    return at.to_string();
-}
-std::string text_of(SequenceNumber seq) {
-    return std::to_string(seq.value);
-}
-template <class Tag>
-std::string text_of(NumberId<Tag> id) {
-    return std::to_string(id.value);
-}
-template <std::size_t N>
-std::string text_of(const std::array<std::uint8_t, N>& digest) {
-    return to_hex(digest);
-}
+/// Returns the text of a value by its type.
+struct TextOf {
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+    template <class Number>
+    requires std::is_integral_v<Number> || std::is_enum_v<Number> std::string operator()(
+        Number value) const {
+        return std::to_string(static_cast<std::uint64_t>(value));
+    }
+    std::string operator()(const std::string& value) const { return value; }
+    std::string operator()(const AnyTextId& id) const { return std::string(id.view()); }
+    std::string operator()(const Currency& currency) const { return std::string(currency.code()); }
+    std::string operator()(const Decimal& value) const { return value.to_string(); }
+    std::string operator()(Timestamp at) const { return at.to_string(); }
+    std::string operator()(SequenceNumber seq) const { return std::to_string(seq.value); }
+    template <class Tag>
+    std::string operator()(NumberId<Tag> id) const {
+        return std::to_string(id.value);
+    }
+    template <std::size_t N>
+    std::string operator()(const std::array<std::uint8_t, N>& digest) const {
+        return to_hex(digest);
+    }
+};
+constexpr TextOf text_of;
 
 std::string bytes_text(std::string_view bytes) {
     if (bytes.size() > kBytesShownMax) {
