@@ -1,10 +1,9 @@
 #include "core/lists/clicks.hpp"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "core/lists/names.hpp"
@@ -21,10 +20,7 @@ struct GroupKey {
     ProgramId program;
     CreatorId creator;
     LinkId link;
-    friend bool operator<(const GroupKey& a, const GroupKey& b) {
-        return std::tie(a.when, a.program, a.creator, a.link) <
-               std::tie(b.when, b.program, b.creator, b.link);
-    }
+    friend auto operator<=>(const GroupKey&, const GroupKey&) = default;
 };
 
 struct Amounts {
@@ -34,14 +30,17 @@ struct Amounts {
 struct Group {
     ClickFigures figures;
     std::map<Currency, Amounts> amounts;
+
+    void operator+=(const ClickFigures& counted) { figures += counted; }
+    void operator+=(const LinkDay& day) {
+        Amounts& sums = amounts[day.currency];
+        sums.earned += day.earned;
+        sums.adjusted += day.adjusted;
+    }
 };
 
 bool is_month(const std::optional<Timestamp>& at) {
     return !at || day_of(*at) % 100 == 1;
-}
-
-Timestamp day_before(Timestamp day) {
-    return day.plus_days(-1);
 }
 
 /// Returns an interval of ISO 8601 in which `..` is an open end, or nothing for all of time.
@@ -62,17 +61,17 @@ public:
         : ledger_(ledger),
           listing_(listing),
           first_day_(listing.from ? day_of(*listing.from) : 0),
-          last_day_(listing.to ? day_of(day_before(*listing.to)) : kLastDay) {}
+          last_day_(listing.to ? day_of(listing.to->plus_days(-1)) : kLastDay) {}
 
     std::map<GroupKey, Group> collect() {
         // Devices are no sum of days, so months are read where they fit.
         if (listing_.by != ClicksBy::kDay && is_month(listing_.from) && is_month(listing_.to)) {
-            read<ClickMonth>(&ClickMonth::month, first_day_ / 100, last_day_ / 100, true);
+            read(&ClickMonth::month, first_day_ / 100, last_day_ / 100);
         } else {
-            read<ClickDay>(&ClickDay::day, first_day_, last_day_, false);
+            read(&ClickDay::day, first_day_, last_day_);
         }
         if (listing_.has_amounts) {
-            read_amounts();
+            read(&LinkDay::day, first_day_, last_day_);
         }
         return std::move(groups_);
     }
@@ -86,7 +85,7 @@ private:
     }
 
     template <class Row>
-    [[nodiscard]] GroupKey key_of(const Row& row, std::uint32_t when, bool is_of_month) const {
+    [[nodiscard]] GroupKey key_of(const Row& row, std::uint32_t when) const {
         if (listing_.unmatched) {
             return {0, row.program, row.creator, {}};
         }
@@ -94,7 +93,7 @@ private:
             case ClicksBy::kDay:
                 return {when, {}, {}, {}};
             case ClicksBy::kMonth:
-                return {is_of_month ? when : when / 100, {}, {}, {}};
+                return {std::is_same_v<Row, ClickMonth> ? when : when / 100, {}, {}, {}};
             case ClicksBy::kLink:
                 return {0, {}, {}, row.link};
             case ClicksBy::kCreator:
@@ -104,7 +103,7 @@ private:
     }
 
     template <class Row>
-    void read(std::uint32_t Row::*when, std::uint32_t first, std::uint32_t last, bool is_of_month) {
+    void read(std::uint32_t Row::*when, std::uint32_t first, std::uint32_t last) {
         Row begin;
         begin.account = listing_.account;
         begin.*when = first;
@@ -113,22 +112,7 @@ private:
                 return false;
             }
             if (covers(row)) {
-                groups_[key_of(row, row.*when, is_of_month)].figures += row;
-            }
-            return true;
-        });
-    }
-
-    void read_amounts() {
-        const LinkDay begin{.account = listing_.account, .day = first_day_};
-        ledger_.scan(begin, {1, 2}, [&](const LinkDay& row) {
-            if (row.day > last_day_) {
-                return false;
-            }
-            if (covers(row)) {
-                Amounts& sums = groups_[key_of(row, row.day, false)].amounts[row.currency];
-                sums.earned += row.earned;
-                sums.adjusted += row.adjusted;
+                groups_[key_of(row, row.*when)] += row;
             }
             return true;
         });

@@ -2,43 +2,34 @@
 
 #include <algorithm>
 #include <tuple>
+#include <type_traits>
 
 #include "core/ledger/paged_reads.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::lists {
 namespace {
 
-/// Joins the parts of the nodes, which follow one another.
-template <class Row>
-class Joined {
-public:
-    using SameSum = bool (*)(const Row&, const Row&);
-    Joined(SameSum same_sum, const Visitor<Row>& visit) : same_sum_(same_sum), visit_(visit) {}
-
-    /// Returns false to end the scan.
-    bool add(const Row& part) {
-        if (is_filled_ && same_sum_(sum_, part)) {
-            add_columns(sum_, part);
+/// Visits sums. The parts that the nodes have of one follow one another.
+template <class Row, class IsSame>
+void scan_sums(LedgerReader& ledger, const Row& first, KeyRange range, IsSame is_same,
+               const Visitor<std::type_identity_t<Row>>& visit) {
+    std::optional<Row> sum;
+    bool more = true;
+    ledger.scan(first, range, [&](const Row& part) {
+        if (sum && is_same(*sum, part)) {
+            add_columns(*sum, part);
             return true;
         }
-        const bool more = finish();
-        sum_ = part;
-        sum_.node = 0;
-        is_filled_ = true;
+        more = !sum || visit(*sum);
+        sum = part;
+        sum->node = 0;
         return more;
+    });
+    if (more && sum) {
+        static_cast<void>(visit(*sum));
     }
-    bool finish() {
-        more_ = more_ && (!is_filled_ || visit_(sum_));
-        is_filled_ = false;
-        return more_;
-    }
-
-private:
-    SameSum same_sum_;
-    const Visitor<Row>& visit_;
-    Row sum_;
-    bool is_filled_ = false, more_ = true;
-};
+}
 
 /// Rows of all kinds have this order; those of one kind have it in their table.
 bool is_newer(const Attention& a, const Attention& b) {
@@ -153,55 +144,43 @@ std::vector<ShopWithoutDevices> shops_without_devices(LedgerReader& ledger,
 }
 
 void scan_click_days(LedgerReader& ledger, const Visitor<ClickDay>& visit) {
-    Joined<ClickDay> sums(
-        [](const ClickDay& a, const ClickDay& b) {
-            return a.account == b.account && a.day == b.day && a.program == b.program &&
-                   a.creator == b.creator && a.link == b.link;
-        },
-        visit);
-    ledger.scan(ClickDay(), {0, 0}, [&sums](const ClickDay& part) { return sums.add(part); });
-    (void)sums.finish();
+    const auto is_same = [](const ClickDay& a, const ClickDay& b) {
+        return a.account == b.account && a.day == b.day && a.program == b.program &&
+               a.creator == b.creator && a.link == b.link;
+    };
+    scan_sums(ledger, ClickDay(), {0, 0}, is_same, visit);
 }
 
 void scan_link_days(LedgerReader& ledger, const Visitor<LinkDay>& visit) {
-    Joined<LinkDay> sums(
-        [](const LinkDay& a, const LinkDay& b) {
-            return a.account == b.account && a.day == b.day && a.program == b.program &&
-                   a.creator == b.creator && a.link == b.link && a.currency == b.currency;
-        },
-        visit);
-    ledger.scan(LinkDay(), {0, 0}, [&sums](const LinkDay& part) { return sums.add(part); });
-    (void)sums.finish();
+    const auto is_same = [](const LinkDay& a, const LinkDay& b) {
+        return a.account == b.account && a.day == b.day && a.program == b.program &&
+               a.creator == b.creator && a.link == b.link && a.currency == b.currency;
+    };
+    scan_sums(ledger, LinkDay(), {0, 0}, is_same, visit);
 }
 
 void scan_days(LedgerReader& ledger, AccountNumber account, std::uint32_t first, std::uint32_t last,
                const Visitor<DailySum>& visit) {
-    Joined<DailySum> sums(
-        [](const DailySum& a, const DailySum& b) {
-            return a.day == b.day && a.program == b.program && a.currency == b.currency;
-        },
-        visit);
+    const auto is_same = [](const DailySum& a, const DailySum& b) {
+        return a.day == b.day && a.program == b.program && a.currency == b.currency;
+    };
     DailySum from;
     from.account = account;
     from.day = first;
-    ledger.scan(from, {1, 2},
-                [&](const DailySum& part) { return part.day <= last && sums.add(part); });
-    (void)sums.finish();
+    scan_sums(ledger, from, {1, 2}, is_same,
+              [&](const DailySum& sum) { return sum.day <= last && visit(sum); });
 }
 
 void scan_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month,
                 const CreatorId& creator, const Visitor<MonthlySum>& visit, KeyRange range) {
-    Joined<MonthlySum> sums(
-        [](const MonthlySum& a, const MonthlySum& b) {
-            return a.creator == b.creator && a.program == b.program && a.currency == b.currency;
-        },
-        visit);
+    const auto is_same = [](const MonthlySum& a, const MonthlySum& b) {
+        return a.creator == b.creator && a.program == b.program && a.currency == b.currency;
+    };
     MonthlySum first;
     first.account = account;
     first.month = month;
     first.creator = creator;
-    ledger.scan(first, range, [&sums](const MonthlySum& part) { return sums.add(part); });
-    (void)sums.finish();
+    scan_sums(ledger, first, range, is_same, visit);
 }
 
 Earned earned_by_month(LedgerReader& ledger, AccountNumber account, std::uint32_t month) {
@@ -209,10 +188,8 @@ Earned earned_by_month(LedgerReader& ledger, AccountNumber account, std::uint32_
     const auto add = [&](std::uint32_t of, Decimal EarnedByMonth::*column) {
         const auto visit = [&](const MonthlySum& sum) {
             const Decimal zero = zero_amount(sum.currency);
-            auto& months = earned[{sum.program, sum.creator}]
-                               .try_emplace(sum.currency, EarnedByMonth{zero, zero})
-                               .first->second;
-            months.*column += sum.earned;
+            EarnedAmounts& of_creator = earned[{sum.program, sum.creator}];
+            value_at(of_creator, sum.currency, EarnedByMonth{zero, zero}).*column += sum.earned;
         };
         scan_month(ledger, account, of, {}, visit, {2, 2});
     };
