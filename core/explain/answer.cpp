@@ -24,6 +24,10 @@ std::string day_words(Timestamp at) {
            text.substr(0, 4);
 }
 
+std::string on_day(const std::optional<Timestamp>& at) {
+    return at ? " on " + day_words(*at) : "";
+}
+
 /// Quotes a word for a POSIX shell. Returns nothing if it has a control character, because a line
 /// that is pasted must not run another one.
 std::optional<std::string> quoted_word(std::string_view word) {
@@ -159,15 +163,11 @@ std::optional<Timestamp> state_time(const Payout& payout) {
 std::string payout_words(const Payout& payout) {
     const auto at = state_time(payout);
     return "in payout " + payout.payout_id + " (" + std::string(to_string(payout.state)) +
-           (at ? " on " + day_words(*at) : "") + ").";
+           on_day(at) + ").";
 }
 
 std::string words_of(const Decimal& amount, Currency currency) {
     return amount.to_string() + " " + std::string(currency.code());
-}
-
-std::string on_day(const std::optional<Timestamp>& at) {
-    return at ? " on " + day_words(*at) : "";
 }
 
 /// Returns what the order's creator was paid too much, or nothing.
@@ -348,17 +348,15 @@ OrderAnswer order_answer(const Explanation& e, Timestamp now, LedgerReader& ledg
             e.order.codes.empty() ? "when a code or click is known" : "when the code has an owner";
     } else if (answer.status == "detached") {
         answer.since = memo_time(e, JournalReason::kMemoDetached);
-        answer.sentence = "Detached" + (answer.since ? " on " + day_words(*answer.since) : "") +
-                          "; it earns nothing.";
+        answer.sentence = "Detached" + on_day(answer.since) + "; it earns nothing.";
     } else if (answer.status == "rejected") {
         answer.since = memo_time(e, JournalReason::kMemoRejected);
-        answer.sentence = "Rejected" + (answer.since ? " on " + day_words(*answer.since) : "") +
-                          "; it earns nothing.";
+        answer.sentence = "Rejected" + on_day(answer.since) + "; it earns nothing.";
         answer.command = CommandLine("sluice release --reject").of_order(e).with_reason();
     } else if (answer.status == "cancelled") {
         answer.since = e.order.cancelled_at;
         answer.sentence =
-            "Cancelled by the shop on " + day_words(*e.order.cancelled_at) + "; it earns nothing.";
+            "Cancelled by the shop" + on_day(e.order.cancelled_at) + "; it earns nothing.";
     } else if (answer.status == "blocked") {
         say_blocked(answer, e, ledger);
         answer.next_step = "when it is released";

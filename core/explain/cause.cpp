@@ -28,7 +28,7 @@ struct Evidence {
     AttributionType type = AttributionType::kAffiliateCode;
     ProgramId program;
     std::string code{};  ///< As folded_code() returns it.
-    Timestamp clicked_at;
+    Timestamp clicked_at{};
     std::optional<CauseFound> fault;
 };
 
@@ -61,11 +61,9 @@ private:
                 }
             }
             if (hers) {
-                all.push_back({AttributionType::kAffiliateCode,
-                               row.program.id,
-                               folded_code(code),
-                               {},
-                               judge_.code_fault(*hers, row)});
+                all.push_back({.program = row.program.id,
+                               .code = folded_code(code),
+                               .fault = judge_.code_fault(*hers, row)});
             }
         }
     }
@@ -86,11 +84,10 @@ private:
                                  return ++read < kClicksReadMax;
                              });
         if (best) {
-            all.push_back({AttributionType::kLanded,
-                           row.program.id,
-                           {},
-                           best->occurred_at,
-                           judge_.click_fault(*best, row)});
+            all.push_back({.type = AttributionType::kLanded,
+                           .program = row.program.id,
+                           .clicked_at = best->occurred_at,
+                           .fault = judge_.click_fault(*best, row)});
         }
     }
 
