@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -15,9 +14,7 @@
 #include "core/orders/sums.hpp"
 #include "core/protocol/input_digest.hpp"
 #include "core/protocol/order_deletion.hpp"
-#include "core/protocol/personal_ids.hpp"
 #include "core/rules/catalog.hpp"
-#include "core/shops/source.hpp"
 #include "core/values/assert.hpp"
 
 namespace sluice {

@@ -12,7 +12,6 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/orders/account_change.hpp"
 #include "core/orders/volume.hpp"
-#include "core/values/lookup.hpp"
 #include "core/values/texts.hpp"
 
 namespace sluice {

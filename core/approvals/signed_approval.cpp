@@ -8,7 +8,6 @@
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/statements.hpp"
-#include "core/values/lookup.hpp"
 #include "core/values/texts.hpp"
 
 namespace sluice {

@@ -12,7 +12,6 @@
 #include "core/creators/payment_answers.hpp"
 #include "core/json/member_writer.hpp"
 #include "core/values/decimal.hpp"
-#include "core/values/ids.hpp"
 #include "core/values/money.hpp"
 
 namespace sluice {

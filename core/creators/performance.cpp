@@ -3,7 +3,6 @@
 // Rows of days and months begin with account and day, so those of one creator are found by one read
 // for each of her programs and each day or month. Days of months without commission are not read
 // for amounts.
-#include <algorithm>
 #include <map>
 #include <utility>
 

@@ -4,7 +4,6 @@
 
 #include "core/ledger/rows.hpp"
 #include "core/lists/report.hpp"
-#include "core/rules/order_book.hpp"
 
 namespace sluice::exports {
 

@@ -13,7 +13,6 @@
 #include "core/forget/task.hpp"
 #include "core/ledger/input.hpp"
 #include "core/ledger/ledger.hpp"
-#include "core/protocol/personal_ids.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {

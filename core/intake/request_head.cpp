@@ -1,7 +1,5 @@
 #include "core/intake/request_head.hpp"
 
-#include <algorithm>
-
 #include "core/protocol/order_event.hpp"
 #include "core/values/texts.hpp"
 

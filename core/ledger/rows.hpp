@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/ledger/order_state.hpp"
@@ -17,9 +16,7 @@
 #include "core/protocol/click_record.hpp"
 #include "core/protocol/signature.hpp"
 #include "core/protocol/topic.hpp"
-#include "core/values/decimal.hpp"
 #include "core/values/ids.hpp"
-#include "core/values/money.hpp"
 #include "core/values/name_table.hpp"
 #include "core/values/timestamp.hpp"
 

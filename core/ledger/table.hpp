@@ -8,7 +8,6 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>

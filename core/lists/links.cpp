@@ -1,7 +1,5 @@
 #include "core/lists/links.hpp"
 
-#include <algorithm>
-
 #include "core/ledger/paged_reads.hpp"
 #include "core/lists/names.hpp"
 #include "core/values/lookup.hpp"

@@ -1,7 +1,5 @@
 #include "core/orders/write_offs.hpp"
 
-#include <vector>
-
 #include "core/ledger/command_rows.hpp"
 #include "core/positions/open_amounts.hpp"
 

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 #include <utility>
 
 #include "core/protocol/record.hpp"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "core/values/assert.hpp"
-#include "core/values/lookup.hpp"
 #include "lmdb_store/ledger/row_text.hpp"
 #include "lmdb_store/ledger/table_hash.hpp"
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "core/protocol/signature.hpp"
 #include "lmdb_store/registry/access.hpp"
 #include "lmdb_store/registry/registry.hpp"

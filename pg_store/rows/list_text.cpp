@@ -1,7 +1,6 @@
 #include "pg_store/rows/list_text.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 #include "core/protocol/signature.hpp"
 #include "pg_store/rows/packed_rows.hpp"
