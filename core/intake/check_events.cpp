@@ -1,6 +1,6 @@
 #include "core/intake/check_signed.hpp"
 #include "core/intake/intake.hpp"
-#include "core/shops/source.hpp"
+#include "core/json/slices.hpp"
 
 namespace sluice {
 namespace {
@@ -15,8 +15,17 @@ Opened answered(Answer answer) {
 /// Returns whether the order names the platform as its source, as those do that `sluice send
 /// orders --source` translates.
 bool comes_from(Platform platform, std::string_view order) {
-    const std::string_view stated = member_of(source_members(order), "platform");
-    return json_string(stated) == to_string(platform);
+    for (const JsonMember& member : json_members(order)) {
+        if (member.key != "source") {
+            continue;
+        }
+        for (const JsonMember& stated : json_members(member.value)) {
+            if (stated.key == "platform") {
+                return json_string(stated.value) == to_string(platform);
+            }
+        }
+    }
+    return false;
 }
 
 RecordMeta meta_of(const OrderEvent& event, const ShopView& shop) {

@@ -11,7 +11,7 @@ BOOKS = [
     fault("what is known not to have accrued is paid as of T", "core/positions/open_amounts.cpp",
           "before != nullptr && sum_of(*before, currency) < sum_of(now, currency);", "before != nullptr;", EXAMPLES),
     fault("what was allocated is not taken off", "core/positions/open_amounts.cpp",
-          ".first->second -=\n                accrual.allocated;\n", ".first->second -=\n                zero_amount(currency);\n", EXAMPLES),
+          "{currency, -accrual.allocated}", "{currency, zero_amount(currency)}", EXAMPLES),
     fault("a void payout stays active", "core/ledger/payout_rows.hpp",
           "return state <= PayoutState::kPaid;", "return state <= PayoutState::kVoid;", EXAMPLES),
     fault("a failed payout keeps its items", "core/payouts/allocation.cpp",
