@@ -58,21 +58,21 @@ struct RecordSource {
 /// Metadata as views. The bytes must outlive it.
 struct RecordMeta {
     Topic topic = Topic::kOrderCreate;
-    AccountNumber account_number;
-    ShopNumber shop_number;  ///< 0 for commands that name no shop.
-    std::string_view account_id;
-    std::string_view shop_id;
-    Timestamp received_at;
-    std::string_view request_id;       ///< nginx's $request_id, or empty.
-    std::string_view idempotency_key;  ///< Catalog only.
+    AccountNumber account_number{};
+    ShopNumber shop_number{};  ///< 0 for commands that name no shop.
+    std::string_view account_id{};
+    std::string_view shop_id{};
+    Timestamp received_at{};
+    std::string_view request_id{};       ///< nginx's $request_id, or empty.
+    std::string_view idempotency_key{};  ///< Catalog only.
     std::string_view
-        anon_id;  ///< Orders: the anonymous id, so that no reader needs its field's name.
+        anon_id{};  ///< Orders: the anonymous id, so that no reader needs its field's name.
     /// Replaces anon_id once the person was forgotten. The ledger identifies the device by it. Only
     /// in a record that was edited after it was stored.
-    std::optional<Digest256> anon_pseudonym;
-    std::string_view actor;           ///< Commands: who ran it (user name).
+    std::optional<Digest256> anon_pseudonym{};
+    std::string_view actor{};         ///< Commands: who ran it (user name).
     std::uint32_t records_count = 1;  ///< Products or clicks in a batch.
-    std::optional<BulkRef> bulk;
+    std::optional<BulkRef> bulk{};
     std::optional<CommandSeal> seal{};  ///< Commands only.
     std::optional<TraceParent> traceparent{};
     std::optional<RecordSource> source{};  ///< Shops with a platform.

@@ -62,6 +62,16 @@ template <class List, class Make>
     return made;
 }
 
+/// Returns the sum of what `of` is for each element, a number.
+template <class List, class Of>
+[[nodiscard]] auto sum_of(const List& list, Of of) {
+    std::decay_t<decltype(std::invoke(of, *std::begin(list)))> sum{};
+    for (const auto& element : list) {
+        sum += std::invoke(of, element);
+    }
+    return sum;
+}
+
 /// Calls `visit`. Returns what it returns, or true if it returns nothing: it then wants all.
 template <class Visit, class... Values>
 bool wants_more(Visit&& visit, const Values&... values) {

@@ -110,6 +110,11 @@ public:
         return *std::get_if<1>(&state_);
     }
 
+    /// Returns the value, or `otherwise` in place of the error.
+    [[nodiscard]] T value_or(T otherwise) && {
+        return ok() ? std::move(*this).value() : std::move(otherwise);
+    }
+
     /// Returns what `next` makes of the value, a Result or a Status; or the error.
     template <class Next>
     [[nodiscard]] std::invoke_result_t<Next, T&&> and_then(Next&& next) && {
