@@ -101,10 +101,7 @@ int main(int argc, char** argv) {
     sluice::cli::catch_damage();
     sluice::prepare_json();
     const std::vector<std::string> words(argv, argv + argc);
-    std::vector<const char*> copies;
-    for (const std::string& word : words) {
-        copies.push_back(word.c_str());
-    }
+    auto copies = sluice::mapped(words, [](const std::string& word) { return word.c_str(); });
     copies.push_back(nullptr);
     sluice::pg::hide_passwords(argc, argv);
     std::set_new_handler(none);

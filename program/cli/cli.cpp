@@ -40,11 +40,8 @@ bool is_global(const CLI::App& app, const CLI::Option& option) {
 }
 
 std::vector<std::string> subcommands_of(const CLI::App& app) {
-    std::vector<std::string> names;
-    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-        names.push_back(sub->get_name());
-    }
-    return names;
+    return mapped(app.get_subcommands([](const CLI::App*) { return true; }),
+                  [](const CLI::App* sub) { return sub->get_name(); });
 }
 
 std::string subcommand_names(const CLI::App& app) {
@@ -404,13 +401,7 @@ void Subcommand::require(std::function<std::string()> missing) const {
 Option add_file(Subcommand app, const std::string& name, const std::string& type,
                 std::string& target, FileUse use, const std::string& help) {
     app.uses_file(target, use);
-    return app.add_bytes(
-        name, type,
-        [&target](const std::string& text) {
-            target = text;
-            return Status::success();
-        },
-        help);
+    return app.add_bytes(name, type, stores(target), help);
 }
 
 Option add_texts(Subcommand app, const std::string& name, const std::string& type,

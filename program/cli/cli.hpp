@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/values/lookup.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/store/format.hpp"
 #include "program/system/named_file.hpp"
@@ -123,17 +124,19 @@ template <class Options>
             bound};
 }
 
+/// Returns a function that stores a text in `target`.
+template <class Text>
+[[nodiscard]] auto stores(Text& target) {
+    return [&target](const std::string& text) {
+        target = text;
+        return Status::success();
+    };
+}
 /// Adds a text option or positional.
 template <class Text>
 Option add_text(Subcommand app, const std::string& name, const std::string& type, Text& target,
                 const std::string& help) {
-    return app.add(
-        name, type,
-        [&target](const std::string& text) {
-            target = text;
-            return Status::success();
-        },
-        help);
+    return app.add(name, type, stores(target), help);
 }
 /// Adds a text option or positional that names a file.
 Option add_file(Subcommand app, const std::string& name, const std::string& type,
@@ -177,17 +180,11 @@ using Words = std::vector<std::pair<std::string_view, Value>>;
 template <class Value, class Target>
 Option add_word(Subcommand app, const std::string& name, Target& target, const Words<Value>& words,
                 const std::string& help) {
-    std::vector<std::string_view> known;
-    for (const auto& [word, value] : words) {
-        known.push_back(word);
-    }
+    const auto known = mapped(words, [](const auto& one) { return one.first; });
     const auto parse = [words, known](std::string_view text) -> Result<Value> {
-        for (const auto& [word, value] : words) {
-            if (word == text) {
-                return value;
-            }
-        }
-        return invalid("expected " + joined_words(known, ", ", " or "));
+        const auto* const one = find_item(words, text, &std::pair<std::string_view, Value>::first);
+        return one != nullptr ? Result<Value>(one->second)
+                              : invalid("expected " + joined_words(known, ", ", " or "));
     };
     return add_value(app, name, joined_words(known, "|", "|"), target, parse, help);
 }

@@ -19,11 +19,9 @@ std::size_t display_width(std::string_view text) {
 }
 
 Columns columns_of(std::string_view names, Align align, bool in_table) {
-    Columns columns;
-    for (const std::string_view name : lists::words_of(names)) {
-        columns.push_back({name, align, in_table});
-    }
-    return columns;
+    return mapped(lists::words_of(names), [align, in_table](std::string_view name) {
+        return Column{name, align, in_table};
+    });
 }
 
 }  // namespace
@@ -79,11 +77,7 @@ std::vector<Column> printed(const std::vector<lists::Column>& columns) {
 Listing::Listing(Format format, std::vector<Column> columns, std::FILE* out)
     : format_(format), columns_(std::move(columns)), out_(out) {
     if (format_ == Format::kCsv) {
-        std::vector<std::string> names;
-        for (const Column& column : columns_) {
-            names.emplace_back(column.name);
-        }
-        write_csv(names);
+        write_csv(mapped(columns_, [](const Column& column) { return std::string(column.name); }));
     }
 }
 
@@ -214,6 +208,11 @@ bool is_object_list(const Json& value) {
            !value.items().front().names().empty();
 }
 
+/// The columns of members with these names. The names must outlive them.
+Columns columns_named(const std::vector<std::string>& names) {
+    return mapped(names, [](const std::string& name) { return Column{name}; });
+}
+
 /// `code=SAVE valid_from=2026-01-01T00:00:00Z`, without members that are null or empty; objects of
 /// a list with a `;` between.
 Json readable(const Json& value) {
@@ -235,17 +234,9 @@ Json readable(const Json& value) {
 
 void write_table(const std::string& name, const Json& list, std::FILE* out) {
     write(out, "\n" + name + "\n");
-    std::vector<Column> columns;
-    for (const std::string& column : list.items().front().names()) {
-        columns.push_back({column});
-    }
-    Listing listing(Format::kTable, std::move(columns), out);
+    Listing listing(Format::kTable, columns_named(list.items().front().names()), out);
     for (const Json& item : list.items()) {
-        Row row;
-        for (const Json& value : item.items()) {
-            row.push_back(readable(value));
-        }
-        listing.add(row);
+        listing.add(mapped(item.items(), readable));
     }
     listing.finish();
 }
@@ -264,11 +255,7 @@ void write_object(Format format, const Json& object, std::FILE* out) {
         return;
     }
     if (format == Format::kCsv) {
-        std::vector<Column> columns;
-        for (const std::string& name : object.names()) {
-            columns.push_back({name});
-        }
-        Listing listing(format, std::move(columns), out);
+        Listing listing(format, columns_named(object.names()), out);
         listing.add(object.items());
         listing.finish();
         return;

@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/values/lookup.hpp"
+
 namespace sluice::cli {
 
 namespace {
@@ -43,10 +45,8 @@ Result<ChildOutput> run_child(const std::vector<std::string>& arguments) {
     }
     const Fd read_end(ends[0]);
     Fd write_end(ends[1]);
-    std::vector<char*> argv;
-    for (const std::string& argument : arguments) {
-        argv.push_back(const_cast<char*>(argument.c_str()));
-    }
+    auto argv = mapped(
+        arguments, [](const std::string& argument) { return const_cast<char*>(argument.c_str()); });
     argv.push_back(nullptr);
     posix_spawn_file_actions_t actions{};
     posix_spawn_file_actions_init(&actions);
