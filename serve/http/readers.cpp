@@ -37,10 +37,7 @@ bool is_unreadable(const Error& error) {
 Status Readers::start(std::size_t threads) {
     Status opened =
         assign(registry_, store::Registry::open(paths_, store::Registry::Mode::kPublished));
-    if (!opened.ok()) {
-        return opened;
-    }
-    auto first = open_();
+    const auto first = opened.ok() ? open_() : opened.error();
     if (!first.ok()) {
         return first.error();
     }

@@ -60,13 +60,9 @@ Status Server::listen(const Listener& listener, const SocketGroups& groups) {
     net::local::stream_protocol::socket probe(io_);
     beast::error_code error;
     probe.connect(at, error);
-    if (Status room = SocketFiles::make_room(path, !error); !room.ok()) {
-        return room;
-    }
-    if (Status opened = open(at, path, listener.door); !opened.ok()) {
-        return opened;
-    }
-    return files_.add(path, groups);
+    Status opened = SocketFiles::make_room(path, !error);
+    opened = opened.ok() ? open(at, path, listener.door) : opened;
+    return opened.ok() ? files_.add(path, groups) : opened;
 }
 
 bool Server::has_room() const noexcept {

@@ -21,7 +21,7 @@ std::map<ShopNumber, store::RegisteredShop> active_shops(const store::StorePaths
     auto registry = store::Registry::open(paths, store::Registry::Mode::kPublished);
     auto rows = registry.ok() ? (*registry)->shops({}) : registry.error();
     std::map<ShopNumber, store::RegisteredShop> shops;
-    for (store::RegisteredShop& row : rows.ok() ? *rows : std::vector<store::RegisteredShop>()) {
+    for (store::RegisteredShop& row : std::move(rows).value_or({})) {
         if (!row.suspended) {
             shops.emplace(row.number, std::move(row));
         }

@@ -68,10 +68,8 @@ void find_in_table(Read& read, const AnomalyFilter& filter, Found& found) {
     ReadLimit limit(read);
     visit_shops(
         read, found.page, [&](const ShopRow& shop, const std::optional<std::string>& after) {
-            Anomaly first;
-            first.order = {shop.account, shop.shop, {}};
             const auto parts = after ? key_parts(*after, 2) : std::vector<std::string>(2);
-            first.order.order_id = OrderId(parts[0]);
+            const Anomaly first{{shop.account, shop.shop, OrderId(parts[0])}};
             read.ledger.scan(first, {2, after ? 3U : 2U}, [&](const Anomaly& row) {
                 const std::string number = std::to_string(static_cast<unsigned>(row.kind));
                 const bool was_before = after && row.order.order_id == first.order.order_id &&
@@ -163,9 +161,7 @@ Json commissions_of(Read& read, const std::vector<OrderKey>& orders) {
 Json acknowledged_count(Read& read) {
     constexpr std::uint64_t kReadMax = 10'000;
     std::uint64_t rows = 0, acknowledged = 0;
-    Anomaly first;
-    first.order.account = read.grant.account;
-    read.ledger.scan(first, {1, 1}, [&](const Anomaly& row) {
+    read.ledger.scan(Anomaly{{read.grant.account, {}, {}}}, {1, 1}, [&](const Anomaly& row) {
         acknowledged += row.acknowledged_by.empty() ? 0U : 1U;
         return ++rows <= kReadMax;
     });
@@ -180,9 +176,8 @@ Json counts_of(Read& read, std::uint32_t blocking) {
         const bool is_blocking = (blocking & bit(static_cast<AnomalyKind>(kind))) != 0;
         (kind == AttentionKind::kHold ? holds : is_blocking ? blocks : others) += count;
     }
-    CreatorHold hold;
-    hold.account = read.grant.account;
-    read.ledger.scan(hold, {1, 1}, [&holds](const CreatorHold& /*row*/) { ++holds; });
+    read.ledger.scan(CreatorHold{read.grant.account}, {1, 1},
+                     [&holds](const CreatorHold& /*row*/) { ++holds; });
     return {{"blocks", blocks},
             {"open", others},
             {"acknowledged", acknowledged_count(read)},

@@ -8,7 +8,6 @@
 #include "core/lists/changes.hpp"
 #include "core/lists/referred_nodes.hpp"
 #include "core/lists/report.hpp"
-#include "core/values/lookup.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 #include "serve/read/masks.hpp"
@@ -104,17 +103,13 @@ std::string key_of(const std::vector<NodeJournal>& journals) {
 }
 
 Page list_journal(Read& read) {
-    lists::ReportFilter filter;
-    filter.account = read.grant.account_id;
-    filter.shop = read.arguments.id<ShopId>("shop");
-    filter.creator = creator_of(read);
-    filter.from = read.arguments.time("from");
-    filter.to = read.arguments.time("to");
-    filter.by_receipt = read.arguments.is("by", "receipt");
+    const lists::ReportFilter filter{read.grant.account_id,     read.arguments.id<ShopId>("shop"),
+                                     creator_of(read),          read.arguments.time("from"),
+                                     read.arguments.time("to"), read.arguments.is("by", "receipt")};
     if (filter.shop) {
         (void)shops_of(read);
     }
-    const auto program = program_of(read);
+    const auto program = program_id_of(read);
     const auto reason = read.arguments.text("reason");
     const lists::JournalRows rows(read.ledger, read.grant.account, masked_payee);
     std::vector<NodeJournal> journals = journals_of(read);
@@ -130,7 +125,7 @@ Page list_journal(Read& read) {
             return page;
         }
         const bool covered = group.account == read.grant.account && rows.covers(group, filter) &&
-                             (!program || group.program == program->program.id);
+                             (!program || group.program == *program);
         for (std::size_t i = covered ? group.entries.size() : 0; i-- > 0;) {
             const std::uint64_t number = group.first_entry + i;
             if (number >= journal->before()) {
@@ -210,10 +205,8 @@ Page list_change(Read& read) {
 }
 
 Page list_balances(Read& read) {
-    const auto program = program_of(read);
     const lists::BalanceListing listing{read.grant.account, read.grant.account_id,
-                                        program ? std::optional(program->program.id) : std::nullopt,
-                                        creator_of(read)};
+                                        program_id_of(read), creator_of(read)};
     std::optional<lists::BalancePlace> after;
     if (read.after) {
         const auto parts = key_parts(*read.after, 3);

@@ -15,7 +15,6 @@
 #include "core/lists/report.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
-#include "core/values/lookup.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 
@@ -47,10 +46,7 @@ struct LinkFilter {
     std::optional<ProgramId> program;
     std::optional<TextPart> part;
 
-    explicit LinkFilter(Read& read) : creator(creator_of(read)) {
-        if (const auto row = program_of(read)) {
-            program = row->program.id;
-        }
+    explicit LinkFilter(Read& read) : creator(creator_of(read)), program(program_id_of(read)) {
         if (const auto text = read.arguments.text("q")) {
             part.emplace(*text);
         }
@@ -139,16 +135,6 @@ std::vector<LinkRow> best_links_of_page(Read& read, const LinkFilter& filter, Pa
     return links;
 }
 
-/// Returns this link of the account; not_found if it has none.
-LinkRow link_of(Read& read) {
-    LinkRow link;
-    link.link = LinkId(read.arguments.required("link"));
-    if (!read.ledger.load(link) || link.account != read.grant.account) {
-        refuse("not_found");
-    }
-    return link;
-}
-
 /// The days that a link's figures are made of, the oldest first. Adds them to `total`.
 Json days_of(Read& read, const LinkRow& link, ClickFigures& total) {
     return Json::list(lists::link_days(read.ledger, link, read.now), [&](const auto& day) -> Json {
@@ -165,12 +151,11 @@ Json days_of(Read& read, const LinkRow& link, ClickFigures& total) {
 Json amounts_of(Read& read, const LinkRow& link) {
     std::map<Currency, std::pair<Decimal, Decimal>> sums;
     for (std::int64_t day = 1 - lists::kLinkFigureDays; day <= 0; ++day) {
-        LinkDay first;
-        first.account = link.account;
-        first.day = day_of(read.now.plus_days(day));
-        first.program = link.program;
-        first.creator = link.creator;
-        first.link = link.link;
+        const LinkDay first{.account = link.account,
+                            .day = day_of(read.now.plus_days(day)),
+                            .program = link.program,
+                            .creator = link.creator,
+                            .link = link.link};
         read.ledger.scan(first, {5, 5}, [&sums](const LinkDay& part) {
             auto& [earned, adjusted] = sums[part.currency];
             earned += part.earned;
@@ -189,9 +174,7 @@ Json amounts_of(Read& read, const LinkRow& link) {
 Json newest_orders(Read& read, const LinkRow& link, bool& is_cut) {
     const Shops shops(read);
     lists::OrderRows rows(read.ledger);
-    lists::OrderListing listing;
-    listing.account = read.grant.account;
-    listing.creator = link.creator;
+    lists::OrderListing listing{read.grant.account, link.creator};
     Json list = Json::array();
     for (std::size_t seen = 0; list.items().size() < kLinkOrdersListed;
          seen += kCreatorOrdersAtOnce) {
@@ -217,8 +200,7 @@ Json newest_orders(Read& read, const LinkRow& link, bool& is_cut) {
 
 Page list_clicks(Read& read) {
     lists::ClickListing listing{read.grant.account};
-    const auto program = program_of(read);
-    listing.program = program ? std::optional(program->program.id) : std::nullopt;
+    listing.program = program_id_of(read);
     listing.creator = creator_of(read);
     listing.link = read.arguments.id<LinkId>("link");
     listing.from = read.arguments.time("from");
@@ -252,7 +234,7 @@ Page list_links(Read& read) {
 }
 
 Json show_link(Read& read) {
-    const LinkRow link = link_of(read);
+    const LinkRow link = own_row(read, LinkRow{LinkId(read.arguments.required("link"))});
     ClickFigures total;
     Json days = days_of(read, link, total);
     Json shown =

@@ -9,6 +9,7 @@
 #include "core/json/value.hpp"
 #include "core/lists/list.hpp"
 #include "core/lists/plain_list.hpp"
+#include "core/values/lookup.hpp"
 #include "core/values/texts.hpp"
 #include "serve/read/resource.hpp"
 
@@ -34,8 +35,17 @@ inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 /// Returns the program that the parameter `program` names, or nothing without one. A program that
 /// the account does not have is not_found.
 [[nodiscard]] std::optional<ProgramRow> program_of(Read& read);
+[[nodiscard]] std::optional<ProgramId> program_id_of(Read& read);
 /// Returns the payout that the parameter `payout` names; not_found if the account has none.
 [[nodiscard]] Payout payout_of(Read& read);
+/// Returns the row of the ledger that has this key; not_found if the caller's account has none.
+template <class Row>
+[[nodiscard]] Row own_row(const Read& read, Row row) {
+    if (!read.ledger.load(row) || row.account != read.grant.account) {
+        refuse("not_found");
+    }
+    return row;
+}
 
 /// Cuts the object to what an answer has room for (cut.hpp), and returns it as text; with the
 /// parameter `after`, the rest of one list.

@@ -73,16 +73,6 @@ private:
     std::map<std::string, Sums> sums_;
 };
 
-/// A payout run that the account does not have is not_found.
-PayoutRun run_of(Read& read, const std::string& id) {
-    PayoutRun run;
-    run.payout_run = id;
-    if (!read.ledger.load(run) || run.account != read.grant.account) {
-        refuse("not_found");
-    }
-    return run;
-}
-
 std::optional<std::string> run_argument(const Read& read) {
     const auto run = read.arguments.text("run");
     return run ? run : read.arguments.text("payout_run");
@@ -94,12 +84,9 @@ std::vector<Row> payout_rows(Read& read, std::span<const Payout> payouts) {
     lists::PayoutNames names(read.ledger);
     names.expect(payouts);
     PartsOf parts = parts_of(payouts, read.ledger);
-    std::vector<Row> rows;
-    for (const Payout& payout : payouts) {
-        rows.push_back(
-            lists::payout_row(names, read.grant.account_id, payout, parts[payout.payout_id]));
-    }
-    return rows;
+    return mapped(payouts, [&](const Payout& payout) {
+        return lists::payout_row(names, read.grant.account_id, payout, parts[payout.payout_id]);
+    });
 }
 
 namespace {
@@ -155,7 +142,7 @@ Json show_run(Read& read) {
     if (!id) {
         throw Refusal{parameter_problem({{"run", "required"}})};
     }
-    const PayoutRun run = run_of(read, *id);
+    const PayoutRun run = own_row(read, PayoutRun{*id});
     const RunSums sums(read.ledger, {&run, 1});
     Json object = run_list().object({read.grant.account_id, run, sums.of(run.payout_run)});
     object["skipped"] =
@@ -172,7 +159,7 @@ Page list_payouts(Read& read) {
     const auto currency = Currency::parse(read.arguments.text("currency").value_or(""));
     const auto run = run_argument(read);
     if (run) {
-        (void)run_of(read, *run);
+        (void)own_row(read, PayoutRun{*run});
     }
     const lists::PayoutListing listing{
         read.grant.account, creator_of(read),
@@ -217,14 +204,10 @@ Json show_payout(Read& read) {
 
 Json newest_payouts(Read& read, const CreatorId& creator) {
     constexpr std::size_t kNewest = 10;
-    lists::PayoutListing listing;
-    listing.account = read.grant.account;
-    listing.creator = creator;
-    const auto ids = lists::payout_ids(read.ledger, listing, kRowsReadMax);
+    const auto ids = lists::payout_ids(read.ledger, {read.grant.account, creator}, kRowsReadMax);
     std::vector<Payout> payouts;
     for (auto id = ids.rbegin(); id != ids.rend() && payouts.size() < kNewest; ++id) {
-        Payout payout;
-        payout.payout_id = *id;
+        Payout payout{*id};
         if (read.ledger.load(payout)) {
             payouts.push_back(std::move(payout));
         }

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "core/rules/account.hpp"
-#include "core/values/lookup.hpp"
 #include "program/cli/cli_values.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
@@ -85,12 +84,9 @@ std::optional<CreatorId> creator_of(Read& read) {
     if (!given) {
         return std::nullopt;
     }
-    CreatorRow row{
-        read.grant.account, first_id(read.ledger, read.grant.account, *given), {}, {}, {}};
-    if (!read.ledger.load(row)) {
-        refuse("not_found");
-    }
-    return row.creator;
+    const AccountNumber account = read.grant.account;
+    return own_row(read, CreatorRow{account, first_id(read.ledger, account, *given), {}, {}, {}})
+        .creator;
 }
 
 std::optional<ProgramRow> program_of(Read& read) {
@@ -105,13 +101,13 @@ std::optional<ProgramRow> program_of(Read& read) {
     return row;
 }
 
+std::optional<ProgramId> program_id_of(Read& read) {
+    const auto row = program_of(read);
+    return row ? std::optional(row->program.id) : std::nullopt;
+}
+
 Payout payout_of(Read& read) {
-    Payout payout;
-    payout.payout_id = read.arguments.required("payout");
-    if (!read.ledger.load(payout) || payout.account != read.grant.account) {
-        refuse("not_found");
-    }
-    return payout;
+    return own_row(read, Payout{read.arguments.required("payout")});
 }
 
 std::vector<std::string> key_parts(std::string_view key, std::size_t parts) {
@@ -135,11 +131,7 @@ PageOfAll::PageOfAll(const Read& read, const std::vector<lists::Column>& columns
     : PageOfAll(
           read,
           [places = lists::column_places(columns, sorted_by)](const lists::Row& row) {
-              std::vector<std::string> key;
-              for (const std::size_t place : places) {
-                  key.push_back(row[place].cell());
-              }
-              return key;
+              return mapped(places, [&row](std::size_t place) { return row[place].cell(); });
           },
           lists::words_of(sorted_by).size()) {}
 

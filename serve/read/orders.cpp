@@ -78,18 +78,10 @@ Page with_names(Read& read, OrderPage found) {
 }
 
 OrderFilter order_filter(Read& read) {
-    OrderFilter filter;
-    filter.creator = creator_of(read);
-    if (const auto program = program_of(read)) {
-        filter.program = program->program.id;
-    }
-    filter.code = read.arguments.text("code");
-    filter.status = read.arguments.text("status");
-    filter.attributed = read.arguments.flag("attributed");
-    filter.from = read.arguments.time("from");
-    filter.to = read.arguments.time("to");
-    filter.is_blocked_itself = read.arguments.flag("blocked").value_or(false);
-    return filter;
+    const Arguments& given = read.arguments;
+    return {creator_of(read),     program_id_of(read),      given.text("code"),
+            given.text("status"), given.flag("attributed"), given.flag("blocked").value_or(false),
+            given.time("from"),   given.time("to")};
 }
 
 std::string place_key(const OrderKey& order, Timestamp ordered_at) {

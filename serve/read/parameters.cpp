@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "core/values/lookup.hpp"
 #include "program/cli/cli_values.hpp"
 #include "serve/read/lists.hpp"
 
@@ -131,8 +130,7 @@ std::optional<bool> Arguments::flag(std::string_view name) const {
 
 std::uint64_t Arguments::number(std::string_view name, std::uint64_t otherwise) const {
     const auto value = text(name);
-    const auto number = value ? cli::parse_count(*value, 0, 0xFFFFFFFF) : Result(otherwise);
-    return number.ok() ? *number : otherwise;
+    return value ? cli::parse_count(*value, 0, 0xFFFFFFFF).value_or(otherwise) : otherwise;
 }
 
 std::vector<Parameter> parameters_of(const Resource& resource) {

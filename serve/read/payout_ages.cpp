@@ -21,10 +21,12 @@ using enum lists::Scope;
 using lists::List;
 using lists::Value;
 
-std::vector<Payout> payouts_in(Read& read, PayoutState state) {
+std::vector<Payout> payouts_in(Read& read, std::initializer_list<PayoutState> states) {
     std::vector<Payout> payouts;
-    lists::scan_payouts_in(read.ledger, read.grant.account, state,
-                           [&](const Payout& payout) { payouts.push_back(payout); });
+    for (const PayoutState state : states) {
+        lists::scan_payouts_in(read.ledger, read.grant.account, state,
+                               [&](const Payout& payout) { payouts.push_back(payout); });
+    }
     return payouts;
 }
 
@@ -96,10 +98,7 @@ struct PayoutAges {
 }  // namespace
 
 std::vector<Payout> unpaid_payouts(Read& read) {
-    std::vector<Payout> ended = payouts_in(read, PayoutState::kFailed);
-    for (Payout& payout : payouts_in(read, PayoutState::kReturned)) {
-        ended.push_back(std::move(payout));
-    }
+    std::vector<Payout> ended = payouts_in(read, {PayoutState::kFailed, PayoutState::kReturned});
     std::ranges::sort(ended, {}, &Payout::payout_id);
     std::map<CreatorId, std::string> first;
     for (const Payout& payout : ended) {
@@ -122,7 +121,7 @@ std::vector<Payout> unpaid_payouts(Read& read) {
 
 std::vector<Payout> payouts_sent_long_ago(Read& read) {
     const Timestamp before = read.now.plus_days(-kSentDays);
-    std::vector<Payout> payouts = payouts_in(read, PayoutState::kSent);
+    std::vector<Payout> payouts = payouts_in(read, {PayoutState::kSent});
     std::erase_if(payouts,
                   [before](const Payout& payout) { return before <= state_since(payout); });
     return payouts;
@@ -154,21 +153,16 @@ Page list_payout_ages(Read& read) {
     constexpr std::size_t kWaitingMax = 1000;
     std::map<std::pair<PayoutState, Currency>, PayoutAges> ages;
     std::vector<Payout> waiting = unpaid_payouts(read);
-    std::vector<Payout> open = waiting;
-    for (const PayoutState state :
-         {PayoutState::kClosed, PayoutState::kApproved, PayoutState::kSent}) {
-        for (Payout& payout : payouts_in(read, state)) {
-            open.push_back(std::move(payout));
+    std::vector<Payout> open =
+        payouts_in(read, {PayoutState::kClosed, PayoutState::kApproved, PayoutState::kSent});
+    for (const auto* payouts : {&waiting, &open}) {
+        for (const Payout& payout : *payouts) {
+            ages.try_emplace({payout.state, payout.currency}, payout.state, payout.currency)
+                .first->second.add(payout, read.now);
         }
     }
-    for (const Payout& payout : open) {
-        ages.try_emplace({payout.state, payout.currency}, payout.state, payout.currency)
-            .first->second.add(payout, read.now);
-    }
     Page page;
-    for (const auto& [key, of] : ages) {
-        page.rows.push_back(payout_age_list().row(of));
-    }
+    page.rows = mapped(ages, [](const auto& one) { return payout_age_list().row(one.second); });
     for (Payout& payout : payouts_sent_long_ago(read)) {
         waiting.push_back(std::move(payout));
     }

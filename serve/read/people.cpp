@@ -97,9 +97,7 @@ Page best_creators(Read& read, const std::optional<ProgramId>& program, const st
 Json held_rows(Read& read, const std::vector<lists::Row>& rows) {
     const lists::CreatorNames names(read.ledger, read.grant.account);
     std::set<std::pair<std::string, std::string>> holds;
-    CreatorHold first;
-    first.account = read.grant.account;
-    read.ledger.scan(first, {1, 1}, [&](const CreatorHold& hold) {
+    read.ledger.scan(CreatorHold{read.grant.account}, {1, 1}, [&](const CreatorHold& hold) {
         holds.emplace(names.shown(hold.account, hold.creator).str(), hold.program.str());
     });
     return Json::list(rows, [&holds](const lists::Row& row) {
@@ -187,8 +185,7 @@ Json payee_changes(Read& read, const CreatorId& creator) {
 }
 
 Page list_creators(Read& read) {
-    const auto row = program_of(read);
-    const auto program = row ? std::optional(row->program.id) : std::nullopt;
+    const auto program = program_id_of(read);
     const std::string prefix = read.arguments.text("q").value_or("");
     Page page = read.arguments.is("sort", "-earned") ? best_creators(read, program, prefix)
                                                      : creators_by_id(read, program, prefix);
@@ -220,10 +217,7 @@ Json show_creator(Read& read) {
     EachRow rows([&balances](const lists::Row& row) {
         balances.push_back(object_of(lists::balance_list().columns(), row));
     });
-    lists::ReportFilter filter;
-    filter.account = read.grant.account_id;
-    filter.creator = creator;
-    lists::write_balances(read.ledger, filter, read.now, rows);
+    lists::write_balances(read.ledger, {read.grant.account_id, {}, creator}, read.now, rows);
     shown["balances"] = std::move(balances);
     add_closing(read, creator, shown);
     shown["payee_changes"] = payee_changes(read, creator);

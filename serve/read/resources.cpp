@@ -1,17 +1,14 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/lists/plain_lists.hpp"
-#include "core/values/lookup.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 
 namespace sluice::serve {
 
 Columns columns_of(lists::ColumnType type, lists::Scope scope, std::string_view names) {
-    Columns columns;
-    for (const std::string_view name : lists::words_of(names)) {
-        columns.emplace_back(name, type, scope);
-    }
-    return columns;
+    return mapped(lists::words_of(names), [type, scope](std::string_view name) {
+        return lists::Column(name, type, scope);
+    });
 }
 
 // ---- Plain lists --------------------------------------------------------------------------------
@@ -20,13 +17,7 @@ namespace {
 
 /// Returns the end of the closed period that the parameter `until` names; not_found without one.
 Timestamp closed_period(Read& read) {
-    Period period;
-    period.account = read.grant.account;
-    period.until = read.arguments.required_time("until");
-    if (!read.ledger.load(period)) {
-        refuse("not_found");
-    }
-    return period.until;
+    return own_row(read, Period{read.grant.account, read.arguments.required_time("until")}).until;
 }
 
 /// A key of one text is that text.

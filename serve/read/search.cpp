@@ -159,10 +159,9 @@ void find_orders(Read& read, const Shops& shops, const std::string& text, bool e
         }
         return;
     }
-    std::vector<OrderKey> keys;
-    for (const ShopNumber shop : shops.numbers()) {
-        keys.push_back({read.grant.account, shop, OrderId(text)});
-    }
+    const auto keys = mapped(shops.numbers(), [&](ShopNumber shop) {
+        return OrderKey{read.grant.account, shop, OrderId(text)};
+    });
     add_orders(kExact, read, shops, keys, hits);
 }
 
@@ -185,8 +184,7 @@ void find_order_numbers(Read& read, const Shops& shops, const std::string& text,
 /// Orders with the text in the middle of their id, of the newest.
 void find_order_parts(Read& read, const Shops& shops, const TextPart& part, Hits& hits) {
     constexpr std::size_t kAtOnce = 1000;
-    lists::OrderListing listing;
-    listing.account = read.grant.account;
+    lists::OrderListing listing{read.grant.account};
     std::vector<OrderKey> keys;
     for (std::size_t seen = 0; seen < kOrderIdsMax && keys.size() < kHitsMax; seen += kAtOnce) {
         const auto places = lists::order_places(read.ledger, listing, kAtOnce);
@@ -205,10 +203,9 @@ void find_order_parts(Read& read, const Shops& shops, const TextPart& part, Hits
 
 /// Orders and payouts of an amount, of the newest.
 void find_amount(Read& read, const Shops& shops, const Money& money, Hits& hits) {
-    lists::OrderListing listing;
-    listing.account = read.grant.account;
-    const auto places = lists::order_places(read.ledger, listing, kOrdersMax);
-    lists::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
+    const AccountNumber account = read.grant.account;
+    const auto places = lists::order_places(read.ledger, {account}, kOrdersMax);
+    lists::visit_places(read.ledger, account, places, [&](const OrderState& order) {
         const ShopRow* const shop = shops.find(order.key.shop);
         const auto sale = Decimal::parse(order.amount);
         const Money commission = commission_amount(order);
@@ -302,8 +299,7 @@ const char* match_of(std::string_view id, const std::string& text, const TextPar
 }
 
 void find_link(Read& read, const std::string& text, Hits& hits) {
-    LinkRow link;
-    link.link = LinkId(text);
+    LinkRow link{LinkId(text)};
     if (is_link_id(text) && read.ledger.load(link) && link.account == read.grant.account) {
         hits.add_link(kExact, link);
     }
@@ -312,9 +308,7 @@ void find_link(Read& read, const std::string& text, Hits& hits) {
 /// Links with the text in their id.
 void find_link_parts(Read& read, const std::string& text, const TextPart& part, Hits& hits) {
     std::vector<lists::LinkPlace> places;
-    LinkByCreator first;
-    first.account = read.grant.account;
-    read.ledger.scan(first, {1, 1}, [&](const LinkByCreator& row) {
+    read.ledger.scan(LinkByCreator{read.grant.account, {}}, {1, 1}, [&](const LinkByCreator& row) {
         if (part.is_in(row.link.view())) {
             places.push_back({row.creator, row.link});
         }
@@ -347,11 +341,9 @@ void find_code(Read& read, const Shops& shops, const std::string& text, Hits& hi
     for (const CodeRow& owner : read.ledger.code_owners(read.grant.account, digest)) {
         hits.add_code(kExact, owner);
     }
-    lists::OrderListing listing;
-    listing.account = read.grant.account;
-    listing.code = text;
-    const auto places = lists::order_places(read.ledger, listing, kHitsMax);
-    lists::visit_places(read.ledger, listing.account, places, [&](const OrderState& order) {
+    const AccountNumber account = read.grant.account;
+    const auto places = lists::order_places(read.ledger, {account, {}, text}, kHitsMax);
+    lists::visit_places(read.ledger, account, places, [&](const OrderState& order) {
         const ShopRow* const shop = shops.find(order.key.shop);
         if (shop != nullptr && has_code(order, digest)) {
             hits.add_order(kCode, *shop, order);
@@ -361,26 +353,21 @@ void find_code(Read& read, const Shops& shops, const std::string& text, Hits& hi
 
 /// Payouts; and for a caller with read_ledger, payout runs and commands.
 void find_ids(Read& read, const std::string& text, Hits& hits) {
-    Payout payout;
-    payout.payout_id = text;
+    Payout payout{text};
     if (read.ledger.load(payout) && payout.account == read.grant.account) {
         hits.add_payout(kExact, payout);
     }
     if (!read.sees_ledger()) {
         return;
     }
-    PayoutRun run;
-    run.payout_run = text;
+    PayoutRun run{text};
     if (read.ledger.load(run) && run.account == read.grant.account) {
         hits.add(
             kExact, "payout_run", text, Json(),
             std::to_string(run.payouts_count) + " payouts, closed on " + run.closed_at.to_string());
     }
-    PendingApproval pending;
-    pending.account = read.grant.account;
-    pending.command_id = text;
-    MoneyCommand money;
-    money.command_id = text;
+    PendingApproval pending{read.grant.account, text};
+    MoneyCommand money{text};
     if (read.ledger.load(pending)) {
         hits.add(kExact, "command", text, Json(), std::string(to_string(pending.topic)));
     } else if (read.ledger.load(money) && money.account == read.grant.account) {

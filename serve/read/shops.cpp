@@ -11,7 +11,6 @@
 #include "core/ledger/paged_reads.hpp"
 #include "core/lists/report.hpp"
 #include "core/lists/silence.hpp"
-#include "core/values/lookup.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 

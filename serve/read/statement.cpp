@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/lists/names.hpp"
-#include "core/values/lookup.hpp"
 #include "program/cli/cli_values.hpp"
 #include "serve/read/build.hpp"
 #include "serve/read/lists.hpp"

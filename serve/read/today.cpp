@@ -130,10 +130,7 @@ private:
             lists::orders_of_day(read_.ledger, read_.grant.account, day_of(days_.yesterday));
         orders_ = day.orders;
         attributed_ = day.attributed;
-        lists::OrderListing listing;
-        listing.account = read_.grant.account;
-        listing.from = days_.yesterday;
-        listing.to = days_.today;
+        lists::OrderListing listing{read_.grant.account, {}, {}, days_.yesterday, days_.today};
         const std::size_t wanted = std::min<std::uint64_t>(kListed, orders_ - attributed_);
         for (std::size_t seen = 0; unattributed_.items().size() < wanted && seen < kOrdersReadMax;
              seen += kOrdersAtOnce) {
@@ -191,11 +188,9 @@ private:
     }
 
     void read_others() {
-        CreatorHold hold;
-        hold.account = read_.grant.account;
-        read_.ledger.scan(hold, {1, 1}, [&](const CreatorHold& /*row*/) {
-            waiting_["creator_holds"].add({}, {});
-        });
+        read_.ledger.scan(
+            CreatorHold{read_.grant.account}, {1, 1},
+            [&](const CreatorHold& /*row*/) { waiting_["creator_holds"].add({}, {}); });
         for (const auto& [shop, letters] :
              paged(read_.ledger).dead_by_shop(read_.grant.account, kFirstInstant, kEndOfTime)) {
             waiting_["dead_letters"].add({}, {}, letters.others);
@@ -341,10 +336,8 @@ private:
     }
 
     [[nodiscard]] Json currencies_json() const {
-        std::vector<std::pair<Currency, const Figures*>> sorted;
-        for (const auto& [currency, sums] : figures_) {
-            sorted.emplace_back(currency, &sums);
-        }
+        auto sorted =
+            mapped(figures_, [](const auto& one) { return std::pair(one.first, &one.second); });
         std::ranges::stable_sort(
             sorted, [](const auto& a, const auto& b) { return is_more(*a.second, *b.second); });
         return Json::list(sorted, [](const auto& one) -> Json {
