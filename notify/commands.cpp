@@ -92,9 +92,8 @@ Status check_url(const AddCommand& command, StoredDestination& added) {
         return url.error();
     }
     added.destination.url = url->text;
-    for (const notify::Cidr& block : command.allowed) {
-        added.destination.allowed_blocks.push_back(block.text());
-    }
+    added.destination.allowed_blocks =
+        mapped(command.allowed, [](const notify::Cidr& block) { return block.text(); });
     return Status::success();
 }
 
@@ -128,14 +127,10 @@ Status add_destination(const Frame& frame, const AddCommand& command) {
     std::string header;
     Status ready = check_url(command, added);
     ready = ready.ok() ? read_header(command, header) : ready;
-    if (!ready.ok()) {
-        return ready;
-    }
-    ready = assign(destination.account, account_number(frame, command.account));
-    if (!ready.ok()) {
-        return ready;
-    }
-    auto start = find_start(frame, command.from, command.ledger, destination.account);
+    ready =
+        ready.ok() ? assign(destination.account, account_number(frame, command.account)) : ready;
+    auto start = ready.ok() ? find_start(frame, command.from, command.ledger, destination.account)
+                            : ready.error();
     if (!start.ok()) {
         return start.error();
     }
@@ -154,11 +149,10 @@ Status add_destination(const Frame& frame, const AddCommand& command) {
         note_change(frame, "notify add " + destination.id + " of " + command.account.str() + ": " +
                                notify::host_of_url(destination.url));
     stored = stored.ok() ? (*opened)->add(added) : stored;
-    if (!stored.ok()) {
-        return stored;
+    if (stored.ok()) {
+        print_secret(destination.id, secret, command.format);
     }
-    print_secret(destination.id, secret, command.format);
-    return Status::success();
+    return stored;
 }
 
 /// Counts the entries of the accounts' chains now, because no process may run that counts them.

@@ -27,14 +27,14 @@ struct Notice {
 
 /// Asks for changes of an account.
 struct FeedOrder {
-    std::string destination, uuid;  ///< For the caller.
-    std::uint64_t replay = 0;       ///< For the caller: Replay::number, or 0.
-    AccountNumber account;
-    lists::FeedPlace after;
+    std::string destination{}, uuid{};  ///< For the caller.
+    std::uint64_t replay = 0;           ///< For the caller: Replay::number, or 0.
+    AccountNumber account{};
+    lists::FeedPlace after{};
     std::size_t limit = 0;
-    std::vector<std::string> types;     ///< Empty means all.
-    std::uint64_t since = 0;            ///< Only changes recorded at or after this time.
-    std::vector<store::ChangeId> only;  ///< These alone, if there are any; `after` is not used.
+    std::vector<std::string> types{};     ///< Empty means all.
+    std::uint64_t since = 0;              ///< Only changes recorded at or after this time.
+    std::vector<store::ChangeId> only{};  ///< These alone, if there are any; `after` is not used.
 };
 
 struct FeedBatch {

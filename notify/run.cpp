@@ -112,10 +112,9 @@ Status run_notify(const Frame& frame, const RunCommand& command) {
     limits.statement_limit = kStatementLimit;
     limits.lock_limit = kLockLimit;
     auto opener = ledger_for_reading(frame, command.ledger, ReadFrom::kPrimary, limits);
-    if (!opener.ok()) {
-        return opener.error();
-    }
-    auto url = command.ledger.empty() ? shared_ledger(frame) : url_of(command.ledger);
+    auto url = !opener.ok()             ? opener.error()
+               : command.ledger.empty() ? shared_ledger(frame)
+                                        : url_of(command.ledger);
     if (!url.ok()) {
         return url.error();
     }

@@ -13,11 +13,7 @@ constexpr std::size_t kReadMax = 64;
 constexpr std::uint64_t kReadPauseMs = 1000;
 
 std::uint64_t entries_of(const lists::FeedPlace& place) {
-    std::uint64_t entries = 0;
-    for (const auto& [node, chain] : place) {
-        entries += chain.change;
-    }
-    return entries;
+    return sum_of(place, [](const auto& chain) { return chain.second.change; });
 }
 
 bool has_reached(const lists::FeedPlace& place, const lists::FeedPlace& until) {
@@ -114,13 +110,11 @@ std::optional<FeedOrder> Served::next_read(std::uint64_t entries, std::uint64_t 
 }
 
 FeedOrder Served::new_order() const {
-    FeedOrder order;
-    order.destination = row_.destination.id;
-    order.uuid = row_.destination.uuid;
-    order.account = row_.destination.account;
-    order.limit = kReadMax;
-    order.types = row_.destination.types;
-    return order;
+    return {.destination = row_.destination.id,
+            .uuid = row_.destination.uuid,
+            .account = row_.destination.account,
+            .limit = kReadMax,
+            .types = row_.destination.types};
 }
 
 std::optional<FeedOrder> Served::next_replay() const {
