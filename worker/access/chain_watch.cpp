@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kEmbeddedPace{50}, kServerPace{250};
 
 void ChainWatch::start(Notice notice) {
     notice_ = std::move(notice);
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
 void ChainWatch::watch(bool wanted) {
@@ -27,21 +27,14 @@ void ChainWatch::watch(bool wanted) {
 }
 
 void ChainWatch::stop() {
-    {
-        const std::lock_guard lock(mutex_);
-        stopping_ = true;
-    }
-    changed_.notify_all();
-    if (thread_.joinable()) {
-        thread_.join();
-    }
+    thread_ = {};  // joins it
 }
 
-void ChainWatch::run() {
+void ChainWatch::run(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
     for (;;) {
-        changed_.wait(lock, [this] { return wanted_ || stopping_; });
-        if (stopping_) {
+        changed_.wait(lock, stop, [this] { return wanted_; });
+        if (stop.stop_requested()) {
             return;
         }
         if (std::exchange(is_new_, false)) {
@@ -58,8 +51,8 @@ void ChainWatch::run() {
         }
         const auto* const embedded = dynamic_cast<const store::EmbeddedLedger*>(ledger_.get());
         lock.lock();
-        changed_.wait_for(lock, embedded != nullptr ? kEmbeddedPace : kServerPace,
-                          [this] { return stopping_ || (wanted_ && is_new_); });
+        changed_.wait_for(lock, stop, embedded != nullptr ? kEmbeddedPace : kServerPace,
+                          [this] { return wanted_ && is_new_; });
     }
 }
 
@@ -70,11 +63,9 @@ std::optional<ChainEntries> ChainWatch::changed() {
         seen_ = 0;
     }
     if (!ledger_) {
-        auto opened = open_();
-        if (!opened.ok()) {
+        if (const Status opened = assign(ledger_, open_()); !opened.ok()) {
             throw LedgerFailure(opened.error());
         }
-        ledger_ = std::move(opened).value();
     }
     const auto snapshot = ledger_->snapshot({});
     std::uint64_t now = 1;  // so that an empty ledger is noticed as well

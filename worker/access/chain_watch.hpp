@@ -27,9 +27,6 @@ public:
 
     /// Reads an embedded ledger every 50 ms, and another one every 250 ms.
     explicit ChainWatch(worker::LedgerOpener open) : open_(std::move(open)) {}
-    ~ChainWatch() { stop(); }
-    ChainWatch(const ChainWatch&) = delete;
-    ChainWatch& operator=(const ChainWatch&) = delete;
 
     /// Requires: called once.
     void start(Notice notice);
@@ -38,7 +35,7 @@ public:
     void stop();
 
 private:
-    void run();
+    void run(const std::stop_token& stop);
     /// Returns the entries if they may have changed since the last call.
     [[nodiscard]] std::optional<ChainEntries> changed();
 
@@ -48,9 +45,9 @@ private:
     std::uint64_t seen_ = 0;  ///< Journal entries of all nodes at the last read.
     bool is_new_ = true;      ///< The next read is the first since watch().
     std::mutex mutex_;
-    std::condition_variable changed_;
-    bool wanted_ = false, stopping_ = false;
-    std::thread thread_;
+    std::condition_variable_any changed_;
+    bool wanted_ = false;
+    std::jthread thread_;  ///< Ends before the members that it uses.
 };
 
 }  // namespace sluice::cli

@@ -50,15 +50,13 @@ Error not_appended(const store::StorePaths& paths, store::AppendOutcome outcome)
 }
 
 RecordMeta meta_of(const Request& request, const CommandSender& sender, Timestamp now) {
-    RecordMeta meta;
-    meta.topic = topic_of(request.command);
-    meta.account_number = sender.account_number;
-    meta.shop_number = sender.shop_number;
-    meta.account_id = sender.account_id;
-    meta.shop_id = sender.shop_id;
-    meta.received_at = now;
-    meta.actor = sender.actor;
-    return meta;
+    return {.topic = topic_of(request.command),
+            .account_number = sender.account_number,
+            .shop_number = sender.shop_number,
+            .account_id = sender.account_id,
+            .shop_id = sender.shop_id,
+            .received_at = now,
+            .actor = sender.actor};
 }
 
 /// Seals a command for the number that it gets.

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "core/copy/row_sink.hpp"
 #include "lmdb_store/store/control_page.hpp"
 #include "lmdb_store/store/leftovers.hpp"
 #include "os/clock/clock.hpp"
@@ -34,11 +35,9 @@ Result<std::string> ledger_url_of(const Frame& frame, const std::string& given) 
     if (!given.empty() || ::stat(file.c_str(), &info) != 0) {
         return given;
     }
-    auto text = read_plain_file(file, kUrlBytesMax);
-    if (!text.ok()) {
-        return text.error();
-    }
-    return text->substr(0, text->find('\n'));
+    return read_plain_file(file, kUrlBytesMax).and_then([](const std::string& text) {
+        return Result(text.substr(0, text.find('\n')));
+    });
 }
 
 /// Stores the URL without its password.
@@ -81,10 +80,9 @@ Result<worker::LedgerOpener> postgres_ledger(const std::string& ledger_url,
                 return opened.error();
             }
             if (writer) {
-                if (Status fits = check_store(*writer, **opened); !fits.ok()) {
-                    return fits.error();
-                }
-                if (Status bound = bind_store(*writer, url); !bound.ok()) {
+                Status bound = check_store(*writer, **opened);
+                bound = bound.ok() ? bind_store(*writer, url) : bound;
+                if (!bound.ok()) {
                     return bound.error();
                 }
             }
@@ -116,8 +114,7 @@ Option add_ledger(Subcommand app, std::string& target) {
 }
 
 store::QueueOptions queue_options() {
-    store::QueueOptions options{.idempotency_ttl_seconds = 0};
-    return options;
+    return {.idempotency_ttl_seconds = 0};
 }
 
 Result<std::string> node_of(const Frame& frame) {
@@ -128,29 +125,22 @@ Result<std::string> node_of(const Frame& frame) {
 
 Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame, const std::string& ledger_url,
                                                 ReadFrom from, const pg::LedgerOptions& options) {
-    auto url = ledger_url_of(frame, ledger_url);
-    if (!url.ok()) {
-        return url.error();
-    }
-    if (!url->empty()) {
-        using Mode = pg::PostgresLedger::Mode;
-        return postgres_ledger(*url,
-                               from == ReadFrom::kAnyServer ? Mode::kReadOnly : Mode::kReadPrimary,
-                               options, std::nullopt);
-    }
-    return worker::embedded_ledger(frame.paths(), store::EmbeddedLedger::Mode::kReadOnly);
+    using Mode = pg::PostgresLedger::Mode;
+    const Mode mode = from == ReadFrom::kAnyServer ? Mode::kReadOnly : Mode::kReadPrimary;
+    return ledger_url_of(frame, ledger_url).and_then([&](const std::string& url) {
+        return url.empty()
+                   ? worker::embedded_ledger(frame.paths(), store::EmbeddedLedger::Mode::kReadOnly)
+                   : postgres_ledger(url, mode, options, std::nullopt);
+    });
 }
 
 Result<worker::LedgerOpener> ledger_for_writing(const Frame& frame, const std::string& ledger_url,
                                                 const pg::LedgerOptions& options) {
-    auto url = ledger_url_of(frame, ledger_url);
-    if (!url.ok()) {
-        return url.error();
-    }
-    if (!url->empty()) {
-        return postgres_ledger(*url, pg::PostgresLedger::Mode::kReadWrite, options, frame.paths());
-    }
-    return worker::embedded_ledger(frame.paths());
+    return ledger_url_of(frame, ledger_url).and_then([&](const std::string& url) {
+        return url.empty() ? worker::embedded_ledger(frame.paths())
+                           : postgres_ledger(url, pg::PostgresLedger::Mode::kReadWrite, options,
+                                             frame.paths());
+    });
 }
 
 Result<std::optional<pg::Url>> shared_ledger(const Frame& frame) {
@@ -193,11 +183,8 @@ Status with_each_node(const Frame& frame, const std::string& ledger_url,
         return opener.error();
     }
     return use_ledger(*opener, [&](Ledger& ledger) {
-        std::vector<std::string> nodes;
-        ledger.snapshot({})->scan_heads(
-            [&nodes](const LedgerHead& head) { nodes.push_back(head.node); });
-        for (const std::string& node : nodes) {
-            if (!read(*ledger.snapshot(node))) {
+        for (const LedgerHead& head : heads_of(*ledger.snapshot({}))) {
+            if (!read(*ledger.snapshot(head.node))) {
                 break;
             }
         }
@@ -262,10 +249,7 @@ void warn_unchecked_seals(const worker::ArchiveSeals& seals) {
 Status visit_snapshot(const Frame& frame, const std::string& ledger_url, ReadFrom from,
                       const std::function<void(LedgerReader&)>& visit) {
     auto opener = ledger_for_reading(frame, ledger_url, from);
-    if (!opener.ok()) {
-        return opener.error();
-    }
-    const auto node = node_of(frame);
+    const auto node = opener.ok() ? node_of(frame) : opener.error();
     if (!node.ok()) {
         return node.error();
     }
@@ -297,16 +281,9 @@ struct QueueEnd {
 
 Result<QueueEnd> queue_end(const Frame& frame) {
     auto queue = store::Queue::open(frame.paths(), queue_options());
-    if (!queue.ok()) {
-        return queue.error();
-    }
-    if (Status recovered = (*queue)->recover_lanes(); !recovered.ok()) {
-        return recovered.error();
-    }
-    if (Status moved = (*queue)->empty_lanes(); !moved.ok()) {
-        return moved.error();
-    }
-    const auto fill = (*queue)->fill();
+    Status moved = queue.ok() ? (*queue)->recover_lanes() : queue.error();
+    moved = moved.ok() ? (*queue)->empty_lanes() : moved;
+    const auto fill = moved.ok() ? (*queue)->fill() : moved.error();
     if (!fill.ok()) {
         return fill.error();
     }

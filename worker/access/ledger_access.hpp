@@ -132,9 +132,10 @@ void add_list_options(Subcommand app, ListOptions& target);
 
 /// Prints the rows that `write` adds, read from one snapshot, and a note if the worker stands
 /// still.
-template <class Write>
+/// @param columns  Those of a Listing, or of a list of the ledger.
+template <class Columns, class Write>
 [[nodiscard]] Status list_rows(const Frame& frame, const ListOptions& options,
-                               const std::vector<Column>& columns, Write&& write) {
+                               const Columns& columns, Write&& write) {
     tell_standstill(frame);
     return with_snapshot(frame, options.ledger, [&](LedgerReader& ledger) {
         Listing listing(options.format, columns);
@@ -146,12 +147,6 @@ template <class Write>
     });
 }
 
-template <class Write>
-[[nodiscard]] Status list_rows(const Frame& frame, const ListOptions& options,
-                               const std::vector<lists::Column>& columns, Write&& write) {
-    return list_rows(frame, options, printed(columns), std::forward<Write>(write));
-}
-
 /// Options of a command that lists rows of one account.
 struct AccountListOptions {
     AccountId account;
@@ -159,9 +154,9 @@ struct AccountListOptions {
 };
 /// Prints rows as list_rows() does, for an account of the store. Returns kNotFound if the account
 /// is unknown.
-template <class Write>
+template <class Columns, class Write>
 [[nodiscard]] Status list_account_rows(const Frame& frame, const AccountListOptions& options,
-                                       const std::vector<Column>& columns, Write&& write) {
+                                       const Columns& columns, Write&& write) {
     const auto number = account_number(frame, options.account);
     if (!number.ok()) {
         return number.error();
@@ -169,12 +164,6 @@ template <class Write>
     return list_rows(frame, options.list, columns, [&](LedgerReader& ledger, Listing& listing) {
         return outcome_of(write, ledger, *number, listing);
     });
-}
-
-template <class Write>
-[[nodiscard]] Status list_account_rows(const Frame& frame, const AccountListOptions& options,
-                                       const std::vector<lists::Column>& columns, Write&& write) {
-    return list_account_rows(frame, options, printed(columns), std::forward<Write>(write));
 }
 
 /// Waits until every input that this node's queue and lanes hold now is applied, at most 60 s.

@@ -30,8 +30,7 @@ std::string bulk_of(const store::StorePaths& paths, std::string_view record) {
     if (!decoded.ok() || !decoded->meta.bulk) {
         return {};
     }
-    auto body = store::read_bulk(paths, *decoded->meta.bulk);
-    return body.ok() ? std::move(body).value() : std::string();
+    return store::read_bulk(paths, *decoded->meta.bulk).value_or({});
 }
 
 /// Reads the lanes before the queue, so that a record that moves meanwhile is found in the queue.

@@ -89,9 +89,8 @@ Result<Source> open_source(const LedgerPlace& from, bool alone) {
 /// Looks for damaged rows, then performs the audit of rule D1.
 std::vector<std::string> findings_of(std::vector<std::string> damage, WholeReader& reader) {
     if (damage.empty()) {
-        for (const AuditFinding& finding : audit_ledger(reader, kFindingsMax)) {
-            damage.push_back(to_string(finding));
-        }
+        return mapped(audit_ledger(reader, kFindingsMax),
+                      [](const AuditFinding& finding) { return to_string(finding); });
     }
     return damage;
 }
@@ -177,17 +176,13 @@ Status check_store(const LedgerPlace& to, const std::vector<LedgerHead>& heads,
         return {};
     }
     const auto queue = store::Queue::open(*paths, {});
-    if (!queue) {
-        return queue.error();
-    }
-    const auto fill = (*queue)->fill();
+    const auto fill = queue ? (*queue)->fill() : queue.error();
     if (!fill) {
         return fill.error();
     }
     const std::string uuid = (*queue)->uuid();
-    const auto own =
-        std::ranges::find_if(heads, [&uuid](const LedgerHead& head) { return head.node == uuid; });
-    if (own == heads.end()) {
+    const LedgerHead* const own = find_item(heads, uuid, &LedgerHead::node);
+    if (own == nullptr) {
         return heads.empty()
                    ? Status()
                    : conflict("the ledger is that of queue " + heads.front().node +
@@ -293,10 +288,9 @@ Result<CopyProof> copy_locked(const LedgerPlace& from, const LedgerPlace& to,
         return source.error();
     }
     const std::vector<LedgerHead> heads = heads_of(*source->reader);
-    if (Status fits = options.is_snapshot ? Status() : check_nodes(from, to, heads); !fits) {
-        return fits.error();
-    }
-    if (Status fits = check_store(to, heads, *source->reader); !fits) {
+    Status fits = options.is_snapshot ? Status() : check_nodes(from, to, heads);
+    fits = fits ? check_store(to, heads, *source->reader) : fits;
+    if (!fits) {
         return fits.error();
     }
     const auto there =
@@ -331,11 +325,7 @@ bool CopyProof::holds() const {
 }
 
 std::uint64_t CopyProof::rows() const {
-    std::uint64_t rows = 0;
-    for (const ComparedTable& table : tables) {
-        rows += table.rows_target;
-    }
-    return rows;
+    return sum_of(tables, &ComparedTable::rows_target);
 }
 
 Result<CopyProof> copy_ledger(const LedgerPlace& from, const LedgerPlace& to,

@@ -85,12 +85,7 @@ Status ArchiveFollower::open_if_due() {
     if (archiver_ || steady_now() < retry_at_) {
         return Status::success();
     }
-    auto opened = Archiver::open(*parts_);
-    if (!opened) {
-        return opened.error();
-    }
-    archiver_ = std::move(*opened);
-    return Status::success();
+    return assign(archiver_, Archiver::open(*parts_));
 }
 
 Status ArchiveFollower::follow(SequenceNumber applied, bool flush_now) {

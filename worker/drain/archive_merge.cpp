@@ -78,19 +78,12 @@ Status ArchiveMerge::seek(Source& source, const Positions& applied) const {
         return found.error();
     }
     if (!*found) {
-        auto again = store::ArchiveReader::open(source.folder);
-        if (!again) {
-            return again.error();
-        }
-        source.reader = std::move(*again);
-        return {};
+        return assign(source.reader, store::ArchiveReader::open(source.folder));
     }
     source.place = *found;
     source.is_spent = false;
-    if (Status entered = enter_queue(source, source.place->queue_uuid); !entered) {
-        return entered;
-    }
-    return enter_batch(source);
+    Status entered = enter_queue(source, source.place->queue_uuid);
+    return entered ? enter_batch(source) : entered;
 }
 
 Status ArchiveMerge::enter_queue(Source& source, std::string_view queue) const {
@@ -98,27 +91,19 @@ Status ArchiveMerge::enter_queue(Source& source, std::string_view queue) const {
         return {};
     }
     source.queue = queue;
-    auto order = store::OrderReader::open(source.folder, queue);
-    if (!order) {
-        return order.error();
+    Status opened = assign(source.order, store::OrderReader::open(source.folder, queue));
+    if (!opened) {
+        return opened;
     }
-    source.order = std::move(*order);
     source.following.reset();
-    if (Status first = next_batch(source); !first) {
-        return first;
-    }
-    return next_batch(source);
+    Status first = next_batch(source);
+    return first ? next_batch(source) : first;
 }
 
 /// Moves on to the batch that follows, and reads the one after it.
 Status ArchiveMerge::next_batch(Source& source) const {
     source.batch = std::exchange(source.following, std::nullopt);
-    auto row = source.order->next();
-    if (!row) {
-        return row.error();
-    }
-    source.following = *row;
-    return {};
+    return assign(source.following, source.order->next());
 }
 
 /// Finds the batch of the place, or work alone before it. The last batch covers all inputs after

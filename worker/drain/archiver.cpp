@@ -45,9 +45,7 @@ Status judge_as_applied(LedgerReader& ledger, std::vector<OwnedInput>& inputs) {
         return {};
     }
     std::map<SequenceNumber, DeadLetter> letters;
-    DeadLetter first;
-    first.seq = inputs.front().seq;
-    ledger.scan(first, {0, 1}, [&](const DeadLetter& letter) {
+    ledger.scan(DeadLetter{inputs.front().seq}, {0, 1}, [&](const DeadLetter& letter) {
         if (letter.seq <= inputs.back().seq) {
             letters.emplace(letter.seq, letter);
         }
@@ -104,23 +102,18 @@ Result<std::unique_ptr<Archiver>> Archiver::open(const ArchiverParts& parts) {
 }
 
 Status Archiver::open_writer() {
-    auto writer =
-        store::ArchiveWriter::open(parts_.paths.archive, parts_.queue.uuid(), parts_.options);
-    if (!writer) {
-        return writer.error();
-    }
-    writer_ = std::move(*writer);
-    return open_order();
+    Status opened = assign(writer_, store::ArchiveWriter::open(
+                                        parts_.paths.archive, parts_.queue.uuid(), parts_.options));
+    return opened ? open_order() : opened;
 }
 
 Status Archiver::open_order() {
-    auto order = store::OrderWriter::open(parts_.paths.archive, parts_.queue.uuid());
-    if (!order) {
-        return order.error();
+    const std::filesystem::path& folder = parts_.paths.archive;
+    Status opened = assign(order_, store::OrderWriter::open(folder, parts_.queue.uuid()));
+    if (opened) {
+        order_is_known_ = false;
     }
-    order_ = std::move(*order);
-    order_is_known_ = false;
-    return Status::success();
+    return opened;
 }
 
 /// Puts this queue's batches from that number on.

@@ -138,10 +138,9 @@ private:
 };
 
 Status Drain::Loop::open() {
-    if (Status loaded = seals_.load(); !loaded) {
-        return loaded;
-    }
-    if (Status opened = applying_.open(); !opened) {
+    Status opened = seals_.load();
+    opened = opened ? applying_.open() : opened;
+    if (!opened) {
         return opened;
     }
     start_ = applying_.head();

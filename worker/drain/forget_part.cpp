@@ -33,13 +33,8 @@ Result<ForgetFound> ForgetParts::search(const ForgetNotSearched& wanted, Ledger&
 }
 
 std::vector<ForgetJob> ForgetParts::left_to_do(LedgerReader& ledger) const {
-    std::vector<ForgetTask> tasks;
-    ledger.scan(ForgetTask{}, {}, [&tasks](const ForgetTask& row) {
-        tasks.push_back(row);
-        return true;
-    });
     std::vector<ForgetJob> jobs;
-    for (const ForgetTask& row : tasks) {
+    for (const ForgetTask& row : ledger.rows(ForgetTask{}, {})) {
         ForgetDone done{row.command_id, queue_.uuid()};
         if (!ledger.load(done)) {
             jobs.push_back(decode_task(row));
@@ -96,7 +91,6 @@ Result<std::vector<std::string>> ForgetParts::nodes(Ledger& ledger) const {
         if (!is_shared || archived.contains(head.node)) {
             names.insert(head.node);
         }
-        return true;
     });
     return std::vector<std::string>(names.begin(), names.end());
 }

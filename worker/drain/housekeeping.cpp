@@ -233,10 +233,8 @@ void Housekeeping::count_dead(Ledger& ledger, const std::string& node) {
     }
     dead_counted_ = dead;
     std::array<std::uint64_t, store::kDeadKinds> open{};
-    snapshot->scan_dead([&](const DeadLetter& letter) {
-        ++open[static_cast<std::size_t>(kind_of(letter))];
-        return true;
-    });
+    snapshot->scan_dead(
+        [&](const DeadLetter& letter) { ++open[static_cast<std::size_t>(kind_of(letter))]; });
     for (std::size_t kind = 0; kind < open.size(); ++kind) {
         set(words_.dead_by_kind[kind], open[kind]);
     }

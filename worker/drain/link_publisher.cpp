@@ -29,7 +29,6 @@ std::uint64_t collect_links(LedgerReader& snapshot, PublishedLinksWriter& links)
                        row.state == LinkState::kStopped});
             ++count;
         }
-        return true;
     });
     return count;
 }

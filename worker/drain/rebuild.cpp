@@ -82,13 +82,9 @@ Result<std::unique_ptr<Rebuild>> Rebuild::begin(std::vector<std::filesystem::pat
     if (!reader) {
         return reader.error();
     }
-    if (Status made = make_folder(folder); !made) {
-        return made.error();
-    }
-    if (Status created = store::EmbeddedLedger::create(folder); !created) {
-        return created.error();
-    }
-    return resume_in(std::move(archives), folder, options);
+    Status made = make_folder(folder);
+    made = made ? store::EmbeddedLedger::create(folder) : made;
+    return made ? resume_in(std::move(archives), folder, options) : made.error();
 }
 
 Result<std::unique_ptr<Rebuild>> Rebuild::resume_in(std::vector<std::filesystem::path> archives,
@@ -230,10 +226,8 @@ Status Rebuild::replay_steps(const ReplayEnd* end) {
     std::optional<AppliedBatch> latest;
     {
         const std::unique_ptr<LedgerReader> ledger = ledger_->snapshot({});
-        ledger->scan_heads([&had](const LedgerHead& head) {
-            had.emplace(head.node, head.applied_seq);
-            return true;
-        });
+        ledger->scan_heads(
+            [&had](const LedgerHead& head) { had.emplace(head.node, head.applied_seq); });
         latest = ledger->latest_batch();
     }
     const auto ahead =

@@ -43,7 +43,6 @@ Status check_shops(store::Registry& registry, LedgerReader& ledger) {
     ledger.scan_shops([&](const ShopRow& row) {
         by_number.emplace(row.shop.value, row);
         by_id.emplace(row.shop_id, row.shop);
-        return true;
     });
     for (const store::RegisteredShop& shop : *own) {
         auto theirs = by_number.find(shop.number.value);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/values/lookup.hpp"
 #include "core/values/token_number.hpp"
 #include "lmdb_store/store/leftovers.hpp"
 #include "os/files/file_io.hpp"
@@ -68,10 +69,7 @@ void TokenDays::note(std::uint64_t token, Timestamp received_at) {
 
 /// Forgets a quarter, so that numbers which nginx makes up cost little each.
 void TokenDays::forget_oldest() {
-    std::vector<std::pair<std::int64_t, std::uint64_t>> by_day;
-    for (const auto& [token, day] : days_) {
-        by_day.emplace_back(day, token);
-    }
+    auto by_day = mapped(days_, [](const auto& one) { return std::pair(one.second, one.first); });
     const auto kept = by_day.begin() + static_cast<std::ptrdiff_t>(by_day.size() / 4);
     std::nth_element(by_day.begin(), kept, by_day.end());
     for (auto oldest = by_day.begin(); oldest != kept; ++oldest) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/values/lookup.hpp"
 #include "os/clock/clock.hpp"
 #include "worker/copy/snapshot.hpp"
 #include "worker/drain/input_tail.hpp"
@@ -109,16 +110,11 @@ public:
     explicit Audit(const ReplayOptions& options) : options_(options) {}
 
     Result<ReplayOutcome> run() {
-        auto queues = queues_of(options_.archives);
-        if (!queues) {
-            return queues.error();
-        }
-        queues_ = std::move(*queues);
-        auto opened = open_stored(options_.ledger);
+        Status opened = assign(queues_, queues_of(options_.archives));
+        opened = opened ? assign(stored_, open_stored(options_.ledger)) : opened;
         if (!opened) {
             return opened.error();
         }
-        stored_ = std::move(*opened);
         for (unsigned attempt = 0; attempt < kTriesMax; ++attempt) {
             if (Status replayed = replay_somehow(attempt); !replayed) {
                 return replayed.error();
@@ -225,10 +221,8 @@ private:
         if (Status taken = take_snapshot(); !taken) {
             return taken;
         }
-        std::uint64_t wanted = 0;
-        for (const auto& [queue, node] : end_.nodes) {
-            wanted += node.applied.value;
-        }
+        const std::uint64_t wanted =
+            sum_of(end_.nodes, [](const auto& node) { return node.second.applied.value; });
         RebuildOptions how{.stops = options_.stops, .is_temporary = true, .seals = options_.seals};
         how.progress = [this, wanted](std::uint64_t inputs) {
             if (options_.progress) {
@@ -236,18 +230,16 @@ private:
             }
         };
         replayed_.reset();
-        if (Status begun = begin(folder, how); !begun) {
+        Status begun = begin(folder, how);
+        begun = (begun && snapshot_) ? check_begin() : begun;
+        if (!begun) {
             return begun;
-        }
-        if (Status fits = snapshot_ ? check_begin() : Status(); !fits) {
-            return fits;
         }
         if (stored_->is_embedded()) {
             stored_->drop_snapshot();
-            if (Status most = replayed_->replay_to(end_); !most) {
-                return most;
-            }
-            if (Status taken = take_snapshot(); !taken) {
+            Status taken = replayed_->replay_to(end_);
+            taken = taken ? take_snapshot() : taken;
+            if (!taken) {
                 return taken;
             }
         }
@@ -399,11 +391,7 @@ private:
 }  // namespace
 
 std::uint64_t ReplayOutcome::rows() const {
-    std::uint64_t rows = 0;
-    for (const ComparedTable& table : tables) {
-        rows += table.rows_source;
-    }
-    return rows;
+    return sum_of(tables, &ComparedTable::rows_source);
 }
 
 Result<ReplayOutcome> replay_ledger(const ReplayOptions& options) {
