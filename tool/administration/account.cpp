@@ -131,8 +131,8 @@ Status create_shop(const Frame& frame, const ShopCommand& command) {
 void tell_destinations(const Frame& frame, const AccountId& id) {
     const auto opened =
         store::DestinationStore::open(frame.paths(), store::DestinationStore::Mode::kRead);
-    const auto rows = opened.ok() ? (*opened)->list() : opened.error();
-    for (const auto& row : rows.ok() ? *rows : std::vector<store::StoredDestination>()) {
+    auto rows = opened.ok() ? (*opened)->list() : opened.error();
+    for (const store::StoredDestination& row : std::move(rows).value_or({})) {
         if (row.destination.account_id == id && !row.destination.is_paused) {
             std::printf(
                 "destination %s still gets the account's changes; `sluice notify pause %s` "

@@ -32,13 +32,13 @@ Findings check_all(const Frame& frame, const NginxDump& nginx) {
     const store::StorePaths paths = frame.paths();
     const store::LockLimit limit(std::chrono::seconds(3));  // several checks open the queue
     Findings findings;
-    check_format(paths, findings);
+    findings.push_back(check_format(paths));
     if (findings.back().health == Health::kOk) {
         check_permissions(paths, findings);
-        check_key(paths, findings);
-        check_command_key(paths, findings);
+        findings.push_back(check_key(paths));
+        findings.push_back(check_command_key(paths));
         check_disk(paths, findings);
-        check_clock(paths, now(), findings);
+        findings.push_back(check_clock(paths, now()));
         if (check_lmdb(paths, findings)) {
             check_apart("readers", kRestore, findings,
                         [&](Findings& found) { check_readers(paths, found); });
@@ -67,10 +67,7 @@ Result<worker::LedgerPlace> audited_ledger(const Frame& frame, const std::string
     if (!shared.ok()) {
         return shared.error();
     }
-    worker::LedgerPlace place;
-    place.url = *shared;
-    place.folder = frame.paths().ledger;
-    return place;
+    return worker::LedgerPlace{*shared, frame.paths().ledger};
 }
 
 Result<worker::ReplayOptions> replay_options(const Frame& frame, const DoctorCommand& command) {

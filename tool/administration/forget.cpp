@@ -42,10 +42,7 @@ struct Counts {
 std::uint64_t count_clicks(const ForgetJob& job, LedgerReader& ledger) {
     std::uint64_t count = 0;
     for (const Digest256& device : job.found.devices) {
-        Click first;
-        first.account = job.whom.account;
-        first.anon = device;
-        ledger.scan(first, {2, 2}, [&count](const Click&) { ++count; });
+        ledger.scan(Click{job.whom.account, device}, {2, 2}, [&count](const Click&) { ++count; });
     }
     return count;
 }
@@ -122,21 +119,19 @@ Status print_counts(const Frame& frame, const ForgetCommand& command) {
 /// instruction to the bank.
 Status list_kept_files(const Frame& frame, const ForgetCommand& command) {
     std::set<std::filesystem::path> files;
-    Status read = with_account(
-        frame, *command.submit.account, command.submit.ledger_url, ReadFrom::kPrimary,
-        [&](LedgerReader& ledger, AccountNumber account) {
-            lists::PayoutListing listing;
-            listing.account = account;
-            listing.creator = first_id(ledger, account, CreatorId(command.forget.value));
-            const auto all = std::numeric_limits<std::size_t>::max();
-            for (const std::string& id : lists::payout_ids(ledger, listing, all)) {
-                Payout payout;
-                payout.payout_id = id;
-                if (ledger.load(payout) && !payout.message.empty()) {
-                    files.insert(frame.paths().exports / payout.message);
-                }
-            }
-        });
+    Status read =
+        with_account(frame, *command.submit.account, command.submit.ledger_url, ReadFrom::kPrimary,
+                     [&](LedgerReader& ledger, AccountNumber account) {
+                         const lists::PayoutListing listing{
+                             account, first_id(ledger, account, CreatorId(command.forget.value))};
+                         const auto all = std::numeric_limits<std::size_t>::max();
+                         for (const std::string& id : lists::payout_ids(ledger, listing, all)) {
+                             Payout payout{id};
+                             if (ledger.load(payout) && !payout.message.empty()) {
+                                 files.insert(frame.paths().exports / payout.message);
+                             }
+                         }
+                     });
     if (!read.ok()) {
         return read;
     }

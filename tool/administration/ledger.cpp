@@ -133,16 +133,11 @@ Status rebuild_folder(const Frame& frame, const RebuildCommand& command) {
 /// Replays into the database the archived inputs that it lacks: all of them, or those after the
 /// backup that was restored there.
 Status rebuild_database(const Frame& frame, const RebuildCommand& command) {
+    using Ledger = pg::PostgresLedger;
     const auto url = pg::Url::parse(command.target);
-    if (!url.ok()) {
-        return url.error();
-    }
-    auto ledger = pg::PostgresLedger::open(*url, pg::PostgresLedger::Mode::kReadWrite, {});
-    if (!ledger.ok()) {
-        return ledger.error();
-    }
+    auto ledger = url.ok() ? Ledger::open(*url, Ledger::Mode::kReadWrite, {}) : url.error();
     worker::ArchiveSeals seals;
-    const auto options = rebuild_options(frame, command, seals);
+    const auto options = ledger.ok() ? rebuild_options(frame, command, seals) : ledger.error();
     if (!options.ok()) {
         return options.error();
     }

@@ -112,17 +112,11 @@ Status visit_waiting(const Frame& frame, std::uint64_t from, std::uint64_t limit
     if (limit == 0) {
         return Status::success();
     }
-    const auto place = place_of(frame, {});
-    if (!place.ok()) {
-        return place.error();
-    }
     const auto paths = frame.paths();
-    auto queue = Queue::open(paths, queue_options());
-    if (!queue.ok()) {
-        return queue.error();
-    }
+    const auto place = place_of(frame, {});
+    auto queue = place.ok() ? Queue::open(paths, queue_options()) : place.error();
     // Read the lanes before the queue, so that a record that moves meanwhile is found in the queue.
-    auto lanes = queue.value()->read_lanes(kReadLanesBytes);
+    auto lanes = queue.ok() ? queue.value()->read_lanes(kReadLanesBytes) : queue.error();
     if (!lanes.ok()) {
         return lanes.error();
     }

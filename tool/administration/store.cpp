@@ -26,14 +26,12 @@ namespace sluice::cli {
 namespace {
 
 Status run_init(const Frame& frame, const store::InitOptions& options) {
-    if (Status became = become_new_owner(frame.paths().root, options.group); !became.ok()) {
-        return became;
+    Status made = become_new_owner(frame.paths().root, options.group);
+    made = made.ok() ? store::init_store(frame.paths(), options) : made;
+    if (made.ok()) {
+        std::printf("created the store %s\n", frame.store.c_str());
     }
-    if (Status made = store::init_store(frame.paths(), options); !made.ok()) {
-        return made;
-    }
-    std::printf("created the store %s\n", frame.store.c_str());
-    return Status::success();
+    return made;
 }
 
 struct SetCommand {
@@ -139,17 +137,14 @@ Status run_rotate(const Frame& frame, const RotateCommand& command) {
         return registry.error();
     }
     registry.value()->set_author({current_user(), frame.reason});
-    if (Status done = store::rotate_master_key(paths.master_key, *registry.value(), to);
-        !done.ok()) {
-        return done;
+    Status done = store::rotate_master_key(paths.master_key, *registry.value(), to);
+    done = done.ok() ? rotate_command_key(frame, command.ledger_url) : done;
+    if (done.ok()) {
+        std::printf(
+            "the master key and the command key are new ones; running nginx workers and the "
+            "worker read them by themselves\n");
     }
-    if (Status done = rotate_command_key(frame, command.ledger_url); !done.ok()) {
-        return done;
-    }
-    std::printf(
-        "the master key and the command key are new ones; running nginx workers and the worker "
-        "read them by themselves\n");
-    return Status::success();
+    return done;
 }
 
 }  // namespace

@@ -75,19 +75,14 @@ std::string value_of(const PaymentMessage& message, const Payment& payment,
 std::string csv_file(const PaymentMessage& message, const PaymentColumns& wanted) {
     const PaymentColumns columns = wanted.columns.empty() ? all_columns(message) : wanted;
     std::string text;
-    std::vector<std::string> cells;
-    for (const PaymentColumn& column : columns.columns) {
-        cells.push_back(column.header);
-    }
     if (columns.has_header) {
-        add_csv_line(text, cells);
+        add_csv_line(text, mapped(columns.columns,
+                                  [](const PaymentColumn& column) { return column.header; }));
     }
     for (const Payment& payment : message.payments) {
-        cells.clear();
-        for (const PaymentColumn& column : columns.columns) {
-            cells.push_back(value_of(message, payment, column));
-        }
-        add_csv_line(text, cells);
+        add_csv_line(text, mapped(columns.columns, [&](const PaymentColumn& column) {
+                         return value_of(message, payment, column);
+                     }));
     }
     return text;
 }

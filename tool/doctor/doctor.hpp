@@ -71,14 +71,14 @@ void check_permissions(const store::StorePaths& paths, Findings& findings);
 /// Lets the members of a group append to the queue and read the registry, as `init --group` does.
 [[nodiscard]] Status give_group(const store::StorePaths& paths, const std::string& name);
 // tool/doctor/store.cpp
-void check_format(const store::StorePaths& paths, Findings& findings);
+[[nodiscard]] Finding check_format(const store::StorePaths& paths);
 /// Returns the command that takes a key from a backup, for a shell; BACKUP stands for its folder.
 [[nodiscard]] std::string copy_key(const store::StorePaths& paths,
                                    const std::filesystem::path& key);
-void check_key(const store::StorePaths& paths, Findings& findings);
-void check_command_key(const store::StorePaths& paths, Findings& findings);
+[[nodiscard]] Finding check_key(const store::StorePaths& paths);
+[[nodiscard]] Finding check_command_key(const store::StorePaths& paths);
 void check_disk(const store::StorePaths& paths, Findings& findings);
-void check_clock(const store::StorePaths& paths, Timestamp now, Findings& findings);
+[[nodiscard]] Finding check_clock(const store::StorePaths& paths, Timestamp now);
 /// Returns false if LMDB or a data file is of a version that sluice does not know. Then no
 /// environment may be opened.
 [[nodiscard]] bool check_lmdb(const store::StorePaths& paths, Findings& findings);

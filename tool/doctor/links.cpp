@@ -93,12 +93,8 @@ OddLinks find_odd_links(LedgerReader& ledger, const LinkServers& servers) {
     LinksHead head;
     odd.revision = ledger.load(head) ? head.revision : 0;
     odd.links = head.links;
-    std::vector<LinkRow> active;
-    ledger.scan(LinkRow{}, {}, [&active](const LinkRow& link) {
-        if (link.state == LinkState::kActive) {
-            active.push_back(link);
-        }
-    });
+    const auto active = ledger.rows(
+        LinkRow{}, {}, [](const LinkRow& link) { return link.state == LinkState::kActive; });
     std::map<ProgramId, std::int64_t> windows;
     for (const LinkRow& link : active) {
         if (!is_member(ledger, link.account, link.program, link.creator)) {

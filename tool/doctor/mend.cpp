@@ -222,8 +222,7 @@ Status give_group(const store::StorePaths& paths, const std::string& name) {
     const Owners owners{root.st_uid, found->gr_gid, true};
     std::vector<Expected> files = expected_files(real, true);
     for (const fs::path& shared : {real.bulk, real.lanes}) {
-        const auto names = names_in(shared);
-        for (const std::string& file : names.ok() ? *names : std::vector<std::string>()) {
+        for (const std::string& file : names_in(shared).value_or({})) {
             files.push_back({shared / file, S_IFREG, 0007, 0660, false, std::nullopt, false});
         }
     }

@@ -49,8 +49,10 @@ public:
                     group_name(owners_.group) + ", the group of the store",
                 mend_command(paths_, expected.path));
         }
-        const auto names = expected.children ? names_in(expected.path) : std::vector<std::string>();
-        for (const std::string& child : names.ok() ? *names : std::vector<std::string>()) {
+        if (!expected.children) {
+            return;
+        }
+        for (const std::string& child : names_in(expected.path).value_or({})) {
             if (expected.path / child != paths_.lane_cells) {  // it has a row of its own
                 visit(expected.child(child));
             }

@@ -223,15 +223,13 @@ std::vector<Unlogged> unlogged(store::Registry& registry,
             missing.push_back(std::move(one));
         }
     };
-    const auto tokens = registry.tokens(std::nullopt);
-    for (const store::TokenRow& row : tokens.ok() ? *tokens : std::vector<store::TokenRow>()) {
+    for (const store::TokenRow& row : registry.tokens(std::nullopt).value_or({})) {
         if (!row.revoked_at) {
             add_unlogged({"token create " + row.token_id.str() + " of " + row.account_id.str(),
                           "token revoke " + row.token_id.str()});
         }
     }
-    const auto users = registry.users(std::nullopt);
-    for (const store::UserRow& row : users.ok() ? *users : std::vector<store::UserRow>()) {
+    for (const store::UserRow& row : registry.users(std::nullopt).value_or({})) {
         add_unlogged(
             {"user add " + row.name + " of " + row.account_id.str(),
              "user remove " + shell_word(row.name) + " --account " + row.account_id.str()});

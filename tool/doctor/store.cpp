@@ -83,23 +83,21 @@ std::string key_remedy(const store::StorePaths& paths, const fs::path& key,
 
 }  // namespace
 
-void check_format(const store::StorePaths& paths, Findings& findings) {
+Finding check_format(const store::StorePaths& paths) {
     const auto format = store::read_store_format(paths);
     if (!format.ok()) {
-        findings.push_back({"store", Health::kProblem, format.error().message,
-                            format_remedy(paths, format.error().code)});
-        return;
+        return {"store", Health::kProblem, format.error().message,
+                format_remedy(paths, format.error().code)};
     }
     if (const Status writable = store::check_writable_format(*format); !writable.ok()) {
-        findings.push_back({"store", Health::kProblem, writable.error().message,
-                            "install the newer release again, or restore the backup from before "
-                            "the upgrade"});
-        return;
+        return {"store", Health::kProblem, writable.error().message,
+                "install the newer release again, or restore the backup from before "
+                "the upgrade"};
     }
-    findings.push_back({"store", Health::kOk,
-                        paths.root.string() + ", format " + std::to_string(format->format) +
-                            "; a downgrade needs a release that writes format " +
-                            std::to_string(format->min_writer) + " or later"});
+    return {"store", Health::kOk,
+            paths.root.string() + ", format " + std::to_string(format->format) +
+                "; a downgrade needs a release that writes format " +
+                std::to_string(format->min_writer) + " or later"};
 }
 
 bool check_lmdb(const store::StorePaths& paths, Findings& findings) {
@@ -131,42 +129,41 @@ std::string copy_key(const store::StorePaths& paths, const fs::path& key) {
            key.filename().string() + " " + shell_word(key.native());
 }
 
-void check_key(const store::StorePaths& paths, Findings& findings) {
+Finding check_key(const store::StorePaths& paths) {
     const auto key = store::MasterKey::load(paths.master_key);
     if (!key.ok() && !is_own_store(paths) && key.error().code == ErrorCode::kPermission) {
-        findings.push_back({"key", Health::kNote, "only its owner can look at the master key",
-                            access_remedy(paths)});
-    } else if (!key.ok()) {
-        findings.push_back(
-            {"key", Health::kProblem, key.error().message,
-             key_remedy(paths, paths.master_key, copy_key(paths, paths.master_key))});
-    } else if (look_at_key(paths, paths.master_key) == KeyFile::kToMend) {
-        findings.push_back({"key", Health::kProblem, owner_text(paths, paths.master_key),
-                            mend_command(paths, paths.master_key)});
-    } else {
-        findings.push_back({"key", Health::kOk, "the master key is readable by its owner only"});
+        return {"key", Health::kNote, "only its owner can look at the master key",
+                access_remedy(paths)};
     }
+    if (!key.ok()) {
+        return {"key", Health::kProblem, key.error().message,
+                key_remedy(paths, paths.master_key, copy_key(paths, paths.master_key))};
+    }
+    if (look_at_key(paths, paths.master_key) == KeyFile::kToMend) {
+        return {"key", Health::kProblem, owner_text(paths, paths.master_key),
+                mend_command(paths, paths.master_key)};
+    }
+    return {"key", Health::kOk, "the master key is readable by its owner only"};
 }
 
-void check_command_key(const store::StorePaths& paths, Findings& findings) {
+Finding check_command_key(const store::StorePaths& paths) {
     const auto held = store::HeldCommandKeys::load(paths.command_key);
     if (!held.ok() && held.error().code == ErrorCode::kPermission && !is_own_store(paths)) {
-        findings.push_back(
-            {"command key", Health::kNote, held.error().message, access_remedy(paths)});
-    } else if (!held.ok()) {
+        return {"command key", Health::kNote, held.error().message, access_remedy(paths)};
+    }
+    if (!held.ok()) {
         const std::string otherwise =
             copy_key(paths, paths.command_key) + "; without one, `" +
             sluice_command(paths, "key rotate") +
             "` makes a new key, and commands that wait become dead letters";
-        findings.push_back({"command key", Health::kProblem, held.error().message,
-                            key_remedy(paths, paths.command_key, otherwise)});
-    } else if (look_at_key(paths, paths.command_key) == KeyFile::kToMend) {
-        findings.push_back({"command key", Health::kProblem, owner_text(paths, paths.command_key),
-                            mend_command(paths, paths.command_key)});
-    } else {
-        findings.push_back(
-            {"command key", Health::kOk, "the command key is readable by its owner only"});
+        return {"command key", Health::kProblem, held.error().message,
+                key_remedy(paths, paths.command_key, otherwise)};
     }
+    if (look_at_key(paths, paths.command_key) == KeyFile::kToMend) {
+        return {"command key", Health::kProblem, owner_text(paths, paths.command_key),
+                mend_command(paths, paths.command_key)};
+    }
+    return {"command key", Health::kOk, "the command key is readable by its owner only"};
 }
 
 void check_disk(const store::StorePaths& paths, Findings& findings) {
@@ -183,23 +180,19 @@ void check_disk(const store::StorePaths& paths, Findings& findings) {
                         scarce ? "free some room: a full disk stops acceptance with 503" : ""});
 }
 
-void check_clock(const store::StorePaths& paths, Timestamp now, Findings& findings) {
+Finding check_clock(const store::StorePaths& paths, Timestamp now) {
     struct stat info {};
     if (::stat(paths.control.c_str(), &info) == 0 &&
         info.st_mtim.tv_sec > now.seconds + kClockBackSeconds) {
-        findings.push_back({"clock", Health::kProblem,
-                            "the clock is behind the store's last change",
-                            "set the clock; limits, expiry and holds go by it"});
-        return;
+        return {"clock", Health::kProblem, "the clock is behind the store's last change",
+                "set the clock; limits, expiry and holds go by it"};
     }
     timex state{};
     if (::adjtimex(&state) == TIME_ERROR) {
-        findings.push_back({"clock", Health::kNote,
-                            "the kernel does not call the clock synchronised",
-                            "run an NTP client (systemd-timesyncd, chrony)"});
-        return;
+        return {"clock", Health::kNote, "the kernel does not call the clock synchronised",
+                "run an NTP client (systemd-timesyncd, chrony)"};
     }
-    findings.push_back({"clock", Health::kOk, "the clock is synchronised"});
+    return {"clock", Health::kOk, "the clock is synchronised"};
 }
 
 }  // namespace sluice::cli

@@ -199,10 +199,7 @@ Status write_export(const ExportCommand& command, const Exported& exported, Ledg
         return written.error();
     }
     folder.keep();
-    std::uint64_t rows = 0;
-    for (const TableFiles& table : files.tables()) {
-        rows += table.rows();
-    }
+    const std::uint64_t rows = sum_of(files.tables(), &TableFiles::rows);
     std::printf("%s rows of %zu tables written to %s\n", grouped(rows).c_str(),
                 files.tables().size(), printable(command.folder).c_str());
     return Status::success();

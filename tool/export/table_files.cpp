@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/protocol/signature.hpp"
+#include "core/values/lookup.hpp"
 
 namespace sluice::cli {
 namespace {
@@ -141,11 +142,7 @@ Status TableFiles::finish() {
 }
 
 std::uint64_t TableFiles::rows() const noexcept {
-    std::uint64_t rows = 0;
-    for (const ExportFile& file : files_) {
-        rows += file.rows;
-    }
-    return rows;
+    return sum_of(files_, &ExportFile::rows);
 }
 
 Result<ExportFile> write_whole(OutputFolder& folder, const std::string& name,

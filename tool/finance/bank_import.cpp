@@ -225,13 +225,9 @@ Result<std::size_t> drop_other_accounts(const ImportBankFileCommand& command, Ba
         return debtors.error();
     }
     const DebtorsOwn own(std::move(debtors).value(), account, ledger);
-    std::vector<bool> own_accounts, own_reports;
-    for (const BankFile::Account& one : file.accounts) {
-        own_accounts.push_back(own.has(one));
-    }
-    for (const BankReport& one : file.reports) {
-        own_reports.push_back(own.has(one));
-    }
+    const auto is_own = [&own](const auto& one) { return own.has(one); };
+    const std::vector<bool> own_accounts = mapped(file.accounts, is_own);
+    const std::vector<bool> own_reports = mapped(file.reports, is_own);
     if (std::ranges::count(own_accounts, true) + std::ranges::count(own_reports, true) == 0) {
         return not_the_debtors(command, file);
     }

@@ -113,8 +113,7 @@ Payout* BankMatcher::find(const std::string& id) {
     if (Payout* const known = find_value(payouts_, id)) {
         return known;
     }
-    Payout payout;
-    payout.payout_id = id;
+    Payout payout{id};
     return looks_like_payout_id(id) && ledger_.load(payout)
                ? &payouts_.emplace(id, std::move(payout)).first->second
                : nullptr;
@@ -413,8 +412,7 @@ std::vector<BankMatcher::Posting>& BankMatcher::postings_of(const std::string& p
 /// names that of the payment. A pain.002 names no posting.
 std::vector<BankMatcher::Posting> BankMatcher::stored_postings(const std::string& payout_id) {
     std::vector<Posting> postings;
-    Payout payout;
-    payout.payout_id = payout_id;
+    Payout payout{payout_id};
     if (!ledger_.load(payout) ||
         (payout.state != PayoutState::kPaid && payout.state != PayoutState::kReturned)) {
         return postings;

@@ -119,8 +119,7 @@ Status run_list_clicks(const Frame& frame, const ListClicksCommand& command) {
                                      ? std::optional(first_id(ledger, account, *command.creator))
                                      : std::nullopt;
             const lists::CreatorNames names(ledger, account);
-            Click first;
-            first.account = account;
+            const Click first{account};
             std::set<SequenceNumber> imports;
             ledger.scan(first, {1, 1},
                         [&imports](const Click& click) { imports.insert(click.imported); });

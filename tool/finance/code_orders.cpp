@@ -67,11 +67,7 @@ void visit_code_orders(LedgerReader& ledger, AccountNumber account, const CodeOp
                        const Visitor<OrderState>& visit) {
     constexpr std::size_t kAtOnce = 256;
     const Digest256 digest = code_digest(options.code);
-    lists::OrderListing listing;
-    listing.account = account;
-    listing.code = options.code;
-    listing.from = options.from;
-    listing.to = options.until;
+    lists::OrderListing listing{account, {}, options.code, options.from, options.until};
     listing.newest_first = false;
     bool goes_on = true;
     while (goes_on) {

@@ -165,10 +165,7 @@ Status add_sources(const Frame& frame, LedgerReader& ledger, const ExplainComman
             events.emplace(event.trace.seq, &event);
         }
     }
-    std::vector<SequenceNumber> seqs;
-    for (const auto& [seq, event] : events) {
-        seqs.push_back(seq);
-    }
+    const auto seqs = mapped(events, [](const auto& event) { return event.first; });
     const Status read = visit_applied(frame, seqs, [&events](const FoundRecord& found) {
         const auto record = decode_record(found.record);
         if (record.ok() && record->meta.source) {
@@ -246,8 +243,7 @@ std::uint64_t count_waiting(const Frame& frame, LedgerReader& ledger, const Shop
         }
         std::string bulk;
         if (record->meta.bulk) {
-            auto body = store::read_bulk(frame.paths(), *record->meta.bulk);
-            bulk = body.ok() ? std::move(body).value() : std::string();
+            bulk = store::read_bulk(frame.paths(), *record->meta.bulk).value_or({});
         }
         if (order_in(record->meta.bulk ? bulk : record->body) == order) {
             found.insert(record->meta.received_at.to_string() +
@@ -284,9 +280,7 @@ std::string waiting_words(const Frame& frame, LedgerReader& ledger, const ShopId
 Result<std::string> explained_order(const Frame& frame, LedgerReader& ledger,
                                     const ExplainCommand& command, const OrderId& order) {
     const std::string waiting = waiting_words(frame, ledger, *command.shop, order);
-    ReportFilter filter;
-    filter.shop = command.shop;
-    const std::vector<ShopRow> shops = shops_of(ledger, filter);
+    const std::vector<ShopRow> shops = shops_of(ledger, {{}, command.shop});
     if (shops.empty()) {
         return not_found(waiting.empty()
                              ? "shop " + command.shop->str() + " has no applied input yet"

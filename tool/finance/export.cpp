@@ -23,9 +23,7 @@ Status run_export_journal(const Frame& frame, const ExportJournalCommand& comman
     }
     tell_standstill(frame);
     return with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) {
-        ReportFilter named;
-        named.account = journal.account;
-        if (Status known = check_names(frame, ledger, named); !known.ok()) {
+        if (Status known = check_names(frame, ledger, {journal.account}); !known.ok()) {
             return known;
         }
         write_journal_export(ledger, journal, stdout);

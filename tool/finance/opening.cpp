@@ -88,8 +88,7 @@ Status run_list_balances(const Frame& frame, const ListBalancesCommand& command)
         [&](LedgerReader& ledger, AccountNumber account, Listing& listing) {
             const OpeningBalance first{account, {}, {}, {}, {}, {}};
             ledger.scan(first, {1, 1}, [&](const OpeningBalance& row) {
-                MoneyCommand posted;
-                posted.command_id = row.command_id;
+                MoneyCommand posted{row.command_id};
                 if ((!command.program || row.program == *command.program) && ledger.load(posted)) {
                     listing.add({row.program.str(), shown_id(ledger, account, row.creator).str(),
                                  row.currency.code(), posted.amount.to_string(), row.at.to_string(),

@@ -163,18 +163,6 @@ Status run_detach(const Frame& frame, const TriedDetach& tried) {
     return found.ok() ? submit_or_try(frame, tried.command, options, tried.dry_run) : found;
 }
 
-/// Warns about an unknown creator id. It is held as well, because a hold may come before its
-/// creator.
-void warn_unknown_id(const Frame& frame, LedgerReader& ledger, const Written<Hold>& held) {
-    ReportFilter named;
-    named.account = held.submit.account;
-    named.creator = held.command.target.creator;
-    if (const Status known = check_names(frame, ledger, named); !known.ok()) {
-        std::fprintf(stderr, "sluice: warning: %s; the hold takes effect anyway\n",
-                     printable(known.error().message).c_str());
-    }
-}
-
 Status check_target(const Frame& frame, LedgerReader& ledger, const Written<Hold>& held) {
     const ProgramId& program = held.command.target.program;
     const auto row = program.empty() ? std::nullopt : ledger.program(program);
@@ -182,7 +170,9 @@ Status check_target(const Frame& frame, LedgerReader& ledger, const Written<Hold
         return not_found("account " + held.submit.account->str() + " has no program " +
                          program.str());
     }
-    warn_unknown_id(frame, ledger, held);
+    // A creator whom the ledger does not know is held as well, because a hold may come first.
+    warn_unknown_names(frame, ledger, {held.submit.account, {}, held.command.target.creator},
+                       "; the hold takes effect anyway");
     return Status::success();
 }
 

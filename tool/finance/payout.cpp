@@ -35,13 +35,7 @@ struct ShowPayoutCommand : AccountListOptions {
 void warn_unknown_ids(const Frame& frame, LedgerReader& ledger, const ClosePayoutCommand& command) {
     for (const auto* named : {&command.close.creators, &command.close.excluded}) {
         for (const CreatorId& creator : *named) {
-            ReportFilter filter;
-            filter.account = command.submit.account;
-            filter.creator = creator;
-            if (const Status known = check_names(frame, ledger, filter); !known.ok()) {
-                std::fprintf(stderr, "sluice: warning: %s\n",
-                             printable(known.error().message).c_str());
-            }
+            warn_unknown_names(frame, ledger, {command.submit.account, {}, creator}, "");
         }
     }
 }
@@ -85,8 +79,7 @@ Status print_payout_run(const Frame& frame, const ClosePayoutCommand& command,
                         const std::string& run) {
     return with_snapshot(
         frame, command.submit.ledger_url, ReadFrom::kPrimary, [&](LedgerReader& ledger) -> Status {
-            PayoutRun row;
-            row.payout_run = run;
+            PayoutRun row{run};
             if (!ledger.load(row)) {
                 return not_found("there is no payout run " + run);
             }
@@ -123,8 +116,7 @@ Status run_show_payout(const Frame& frame, const ShowPayoutCommand& command) {
     return list_account_rows(
         frame, command, lists::payout_item_list().columns(),
         [&](LedgerReader& ledger, AccountNumber account, Listing& listing) -> Status {
-            Payout payout;
-            payout.payout_id = command.payout_id;
+            Payout payout{command.payout_id};
             if (!ledger.load(payout) || payout.account != account) {
                 return not_found("account " + command.account.str() + " has no payout " +
                                  command.payout_id);

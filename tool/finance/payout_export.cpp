@@ -259,9 +259,7 @@ Status send_message(const Frame& frame, const ExportCommand& command, AccountNum
     move.sha256 = to_hex(sha256(bytes));
     move.expect = to_hex(made.payouts);
     move.payees = made.payees;
-    for (const Payment& payment : message.payments) {
-        move.ids.push_back(payment.payout_id);
-    }
+    move.ids = mapped(message.payments, [](const Payment& payment) { return payment.payout_id; });
     const auto sent = submit_quietly(frame, move, command.submit);
     if (sent.ok() && sent->outcome == CommandOutcome::kDone) {
         return write_out(command, bytes, message.message_id, message.payments.size());

@@ -161,10 +161,8 @@ Status run_program_preview(const Frame& frame, const PreviewCommand& command) {
         return fits;
     }
     const auto folder = TemporaryFolder::make("sluice-preview");
-    if (!folder.ok()) {
-        return folder.error();
-    }
-    const auto before = replay(command, folder->path() / "before", "as it was", {});
+    const auto before =
+        folder.ok() ? replay(command, folder->path() / "before", "as it was", {}) : folder.error();
     if (!before.ok()) {
         return before.error();
     }

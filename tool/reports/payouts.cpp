@@ -45,11 +45,8 @@ std::size_t column_named(std::string_view name) {
 
 void print_left_for_later(LedgerReader& ledger, AccountNumber account, const PayoutClose& close) {
     const auto first_ids = [&](const std::vector<CreatorId>& given) {
-        std::vector<CreatorId> ids;
-        for (const CreatorId& creator : given) {
-            ids.push_back(first_id(ledger, account, creator));
-        }
-        return ids;
+        return mapped(given,
+                      [&](const CreatorId& creator) { return first_id(ledger, account, creator); });
     };
     const std::vector<CreatorId> creators = first_ids(close.creators);
     const std::vector<CreatorId> excluded = first_ids(close.excluded);
@@ -60,10 +57,7 @@ void print_left_for_later(LedgerReader& ledger, AccountNumber account, const Pay
             continue;
         }
         const Timestamp cleared_until = program.cleared_until(close.until);
-        OpenAmount first;
-        first.account = account;
-        first.program = program.id;
-        ledger.scan(first, {2, 2}, [&](const OpenAmount& open) {
+        ledger.scan(OpenAmount{account, program.id}, {2, 2}, [&](const OpenAmount& open) {
             if (open.amount <= Decimal() || !names(creators, open.creator) ||
                 (!excluded.empty() && names(excluded, open.creator))) {
                 return;
@@ -116,10 +110,9 @@ void PayoutRunListing::add(const PlannedPayout& planned, Timestamp until) {
     payout.until = until;
     payout.orders_count = planned.orders_count;
     payout.items_count = planned.items_count;
-    std::vector<PayoutPart> parts;
-    for (const ProgramId& program : planned.programs) {
-        parts.push_back({{}, program, {}});
-    }
+    const auto parts = mapped(planned.programs, [](const ProgramId& program) {
+        return PayoutPart{{}, program};
+    });
     Row row = payout_row(names_, account_id_, payout, parts);
     if (format_ == Format::kTable) {
         row[column_named("state")] = "would be " + std::string(to_string(payout.state));

@@ -25,10 +25,7 @@ Status run_statement(const Frame& frame, const StatementCommand& command) {
     return with_account(
         frame, command.account, command.list.ledger, ReadFrom::kAnyServer,
         [&](LedgerReader& ledger, AccountNumber account) {
-            ReportFilter named;
-            named.account = command.account;
-            named.creator = command.creator;
-            Status known = check_names(frame, ledger, named);
+            Status known = check_names(frame, ledger, {command.account, {}, command.creator});
             if (known.ok()) {
                 write_statement(ledger, {account, command.account, command.creator, command.month},
                                 command.list.format);
@@ -159,13 +156,9 @@ void declare_plain(Subcommand group, const lists::PlainList& list) {
 
 // ---- Changes outside the ledger (controls K13) --------------------------------------------------
 
-struct ChangesCommand {
-    Format format = Format::kTable;
-};
-
-Status run_changes(const Frame& frame, const ChangesCommand& command) {
+Status run_changes(const Frame& frame, const Format& format) {
     return list_registry(
-        frame, command.format, {{"at"}, {"actor"}, {"change"}, {"reason"}, {"store"}},
+        frame, format, {{"at"}, {"actor"}, {"change"}, {"reason"}, {"store"}},
         [](store::Registry& registry) { return registry.changes(); },
         [](const store::ChangeRow& row) -> Row {
             return {row.at.to_string(), row.author.actor, row.change,
@@ -177,11 +170,11 @@ Status run_changes(const Frame& frame, const ChangesCommand& command) {
 
 void declare_report(Subcommand app) {
     const Subcommand group = app.add_group("report", "Report the contents of the ledger");
-    auto [changes, changed] = add_command(
+    auto [changes, format] = add_command(
         group, "changes",
         "List who changed accounts, shops, tokens, users and destinations, when and why",
         run_changes);
-    add_format(changes, changed.format);
+    add_format(changes, format);
     for (const Report& report : lists::reports()) {
         declare_report_command(group, report, std::string(report.name));
     }

@@ -1,6 +1,7 @@
 #include "tool/reports/report_options.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "core/explain/node_names.hpp"
 #include "core/ledger/account_rows.hpp"
@@ -152,6 +153,14 @@ Status check_names(const Frame& frame, LedgerReader& ledger, const ReportFilter&
                          (filter.account ? " of account " + filter.account->str() : ""));
     }
     return Status::success();
+}
+
+void warn_unknown_names(const Frame& frame, LedgerReader& ledger, const ReportFilter& filter,
+                        const char* more) {
+    if (const Status known = check_names(frame, ledger, filter); !known.ok()) {
+        std::fprintf(stderr, "sluice: warning: %s%s\n", printable(known.error().message).c_str(),
+                     more);
+    }
 }
 
 void declare_report_command(Subcommand group, const Report& report, const std::string& name) {

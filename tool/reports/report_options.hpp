@@ -32,5 +32,8 @@ void declare_report_command(Subcommand group, const Report& report, const std::s
 /// like an empty report. Returns kNotFound for an unknown one.
 [[nodiscard]] Status check_names(const Frame& frame, LedgerReader& ledger,
                                  const ReportFilter& filter);
+/// Warns on standard error, with `more` behind it, if check_names() returns an error.
+void warn_unknown_names(const Frame& frame, LedgerReader& ledger, const ReportFilter& filter,
+                        const char* more);
 
 }  // namespace sluice::cli

@@ -5,6 +5,7 @@
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/product_batch.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/values/lookup.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::cli {
@@ -63,15 +64,13 @@ public:
     }
 
     std::vector<std::string> check(const SendRecord& record) override {
-        std::vector<std::string> problems;
-        if (parser_.parse(record.text, topic_of(record.text), anon_field_) == nullptr) {
-            for (const FieldError& error : parser_.errors()) {
-                problems.push_back(error.field.empty()
-                                       ? explain_json_error(described(error), record.text)
-                                       : described(error));
-            }
+        if (parser_.parse(record.text, topic_of(record.text), anon_field_) != nullptr) {
+            return {};
         }
-        return problems;
+        return mapped(parser_.errors(), [&record](const FieldError& error) {
+            return error.field.empty() ? explain_json_error(described(error), record.text)
+                                       : described(error);
+        });
     }
 
 private:
@@ -153,13 +152,12 @@ public:
     }
 
     std::vector<std::string> check(const SendRecord& record) override {
-        std::vector<std::string> problems;
-        if (parser_.parse(batch_body(kClickList, {&record, 1}), anon_field_, now()) == nullptr) {
-            for (const FieldError& error : parser_.errors()) {
-                problems.push_back(without_place(described(error), kClickList));
-            }
+        if (parser_.parse(batch_body(kClickList, {&record, 1}), anon_field_, now()) != nullptr) {
+            return {};
         }
-        return problems;
+        return mapped(parser_.errors(), [](const FieldError& error) {
+            return without_place(described(error), kClickList);
+        });
     }
 
 private:
@@ -200,18 +198,17 @@ public:
     }
 
     std::vector<std::string> check(const SendRecord& record) override {
-        std::vector<std::string> problems;
         const BatchVerdict verdict =
             parser_.validate(batch_body(kProductList, {&record, 1}), *credentials_.topic);
         if (verdict == BatchVerdict::kNotABatch) {
-            problems.emplace_back(parser_.batch_error());
+            return {std::string(parser_.batch_error())};
         }
-        if (verdict == BatchVerdict::kRecordErrors) {
-            for (const FieldError& error : parser_.errors()) {
-                problems.push_back(without_place(described(error), kProductList));
-            }
+        if (verdict != BatchVerdict::kRecordErrors) {
+            return {};
         }
-        return problems;
+        return mapped(parser_.errors(), [](const FieldError& error) {
+            return without_place(described(error), kProductList);
+        });
     }
 
 private:

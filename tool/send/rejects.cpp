@@ -71,10 +71,7 @@ Status Rejects::flush() {
 }
 
 void Rejects::print_summary(std::FILE* out) const {
-    std::vector<const std::pair<const std::string, Reason>*> sorted;
-    for (const auto& reason : reasons_) {
-        sorted.push_back(&reason);
-    }
+    auto sorted = mapped(reasons_, [](const auto& reason) { return &reason; });
     std::ranges::stable_sort(
         sorted, [](const auto* a, const auto* b) { return a->second.count > b->second.count; });
     for (const auto* entry : sorted) {

@@ -96,22 +96,15 @@ Result<ProgramApply> read_program_apply(const Frame& frame, const std::string& f
     if (!filed.ok()) {
         return filed.error();
     }
-    const Status known = ask_registry(
+    Status fits = ask_registry(
         frame, [&](store::Registry& registry) { return resolve(file, registry, *filed); });
-    if (!known.ok()) {
-        return known.error();
-    }
-    if (Status fits = check_rates(frame, file, ledger_url, *filed); !fits.ok()) {
+    fits = fits.ok() ? check_rates(frame, file, ledger_url, *filed) : fits;
+    if (!fits.ok()) {
         return fits.error();
     }
-    ProgramApply apply;
-    for (FiledProgram& one : filed->programs) {
-        apply.programs.push_back(std::move(one.program));
-    }
-    for (FiledPolicy& one : filed->policies) {
-        apply.policies.push_back(std::move(one.policy));
-    }
-    return apply;
+    return ProgramApply{
+        mapped(filed->programs, [](FiledProgram& one) { return std::move(one.program); }),
+        mapped(filed->policies, [](FiledPolicy& one) { return std::move(one.policy); })};
 }
 
 void add_effective_from(Subcommand app, std::optional<Timestamp>& target) {
