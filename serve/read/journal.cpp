@@ -103,9 +103,12 @@ std::string key_of(const std::vector<NodeJournal>& journals) {
 }
 
 Page list_journal(Read& read) {
-    const lists::ReportFilter filter{read.grant.account_id,     read.arguments.id<ShopId>("shop"),
-                                     creator_of(read),          read.arguments.time("from"),
-                                     read.arguments.time("to"), read.arguments.is("by", "receipt")};
+    const lists::ReportFilter filter{.account = read.grant.account_id,
+                                     .shop = read.arguments.id<ShopId>("shop"),
+                                     .creator = creator_of(read),
+                                     .from = read.arguments.time("from"),
+                                     .to = read.arguments.time("to"),
+                                     .by_receipt = read.arguments.is("by", "receipt")};
     if (filter.shop) {
         (void)shops_of(read);
     }

@@ -79,9 +79,14 @@ Page with_names(Read& read, OrderPage found) {
 
 OrderFilter order_filter(Read& read) {
     const Arguments& given = read.arguments;
-    return {creator_of(read),     program_id_of(read),      given.text("code"),
-            given.text("status"), given.flag("attributed"), given.flag("blocked").value_or(false),
-            given.time("from"),   given.time("to")};
+    return {.creator = creator_of(read),
+            .program = program_id_of(read),
+            .code = given.text("code"),
+            .status = given.text("status"),
+            .attributed = given.flag("attributed"),
+            .is_blocked_itself = given.flag("blocked").value_or(false),
+            .from = given.time("from"),
+            .to = given.time("to")};
 }
 
 std::string place_key(const OrderKey& order, Timestamp ordered_at) {

@@ -130,7 +130,8 @@ private:
             lists::orders_of_day(read_.ledger, read_.grant.account, day_of(days_.yesterday));
         orders_ = day.orders;
         attributed_ = day.attributed;
-        lists::OrderListing listing{read_.grant.account, {}, {}, days_.yesterday, days_.today};
+        lists::OrderListing listing{
+            .account = read_.grant.account, .from = days_.yesterday, .to = days_.today};
         const std::size_t wanted = std::min<std::uint64_t>(kListed, orders_ - attributed_);
         for (std::size_t seen = 0; unattributed_.items().size() < wanted && seen < kOrdersReadMax;
              seen += kOrdersAtOnce) {

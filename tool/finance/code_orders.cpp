@@ -67,7 +67,8 @@ void visit_code_orders(LedgerReader& ledger, AccountNumber account, const CodeOp
                        const Visitor<OrderState>& visit) {
     constexpr std::size_t kAtOnce = 256;
     const Digest256 digest = code_digest(options.code);
-    lists::OrderListing listing{account, {}, options.code, options.from, options.until};
+    lists::OrderListing listing{
+        .account = account, .code = options.code, .from = options.from, .to = options.until};
     listing.newest_first = false;
     bool goes_on = true;
     while (goes_on) {
