@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "core/ledger/paged_reads.hpp"
 #include "core/rules/account.hpp"
 #include "program/cli/cli_values.hpp"
 #include "serve/read/cursor.hpp"

@@ -8,6 +8,7 @@
 #include "core/ledger/account_rows.hpp"
 #include "core/lists/clicks.hpp"
 #include "core/lists/creators.hpp"
+#include "core/lists/links.hpp"
 #include "core/lists/names.hpp"
 #include "core/lists/programs.hpp"
 #include "core/lists/report.hpp"

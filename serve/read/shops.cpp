@@ -9,6 +9,7 @@
 
 #include "core/json/slices.hpp"
 #include "core/ledger/paged_reads.hpp"
+#include "core/lists/overview.hpp"
 #include "core/lists/report.hpp"
 #include "core/lists/silence.hpp"
 #include "serve/read/cursor.hpp"
