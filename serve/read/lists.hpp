@@ -38,14 +38,6 @@ inline constexpr std::size_t kAnswerBytesMax = std::size_t{8} << 20;
 [[nodiscard]] std::optional<ProgramId> program_id_of(Read& read);
 /// Returns the payout that the parameter `payout` names; not_found if the account has none.
 [[nodiscard]] Payout payout_of(Read& read);
-/// Returns the row of the ledger that has this key; not_found if the caller's account has none.
-template <class Row>
-[[nodiscard]] Row own_row(const Read& read, Row row) {
-    if (!read.ledger.load(row) || row.account != read.grant.account) {
-        refuse("not_found");
-    }
-    return row;
-}
 
 /// Cuts the object to what an answer has room for (cut.hpp), and returns it as text; with the
 /// parameter `after`, the rest of one list.

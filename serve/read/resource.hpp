@@ -153,6 +153,14 @@ struct Refusal {
 [[noreturn]] inline void refuse(std::string_view code, std::string_view detail = {}) {
     throw Refusal{problem(code, detail)};
 }
+/// Returns the row of the ledger that has this key; not_found if the caller's account has none.
+template <class Row>
+[[nodiscard]] Row own_row(const Read& read, Row row) {
+    if (!read.ledger.load(row) || row.account != read.grant.account) {
+        refuse("not_found");
+    }
+    return row;
+}
 
 /// Bits of Resource::options.
 enum ResourceOption : unsigned {

@@ -233,7 +233,7 @@ def test_unmigrated_and_newer_databases_are_refused(cluster, twins):
 
 
 def test_a_migration_that_a_person_cancels_is_not_begun_again(cluster, twins):
-    """It waits for a lock that another one holds; who cancels it wants the workers to go on."""
+    """It waits for a lock that another session holds, and each batch would wait behind it."""
     sluice = twins.copy("cancelled")
     wait = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
     holder = subprocess.Popen([str(cluster.programs / "psql"), "-h", str(cluster.folder), "-U", "sluice", "-XAtq", "-d",
