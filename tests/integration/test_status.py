@@ -241,10 +241,10 @@ def test_a_broken_store_is_shown_and_said(edge, new_merchant):
     )
     answer = get(edge, "/sluice/ready")
     assert answer.body == b"store_unavailable\n"
-    report = status(edge)
+    # The registry is missed at once, and the queue by the check of each second.
+    report = wait_for(edge, lambda r: r["queue"] is None and r["worker"] is None and r["ledger"] is None and r, "no queue")
     assert report["ready"] is False
     assert report["problems"][0]["code"] == "not_ready"
-    assert report["queue"] is None and report["worker"] is None and report["ledger"] is None
     assert report["events"]["results"]["accepted"] == 1
     assert metrics(edge)["sluice_ready"] == 0
     assert get(edge, "/sluice/").status == 200
