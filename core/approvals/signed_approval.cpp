@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/orders/reply.hpp"
 #include "core/protocol/personal_ids.hpp"
 #include "core/rules/account.hpp"
 #include "core/statements/statements.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ledger/account_rows.hpp"
 #include "core/ledger/failure.hpp"
 #include "core/ledger/overview_rows.hpp"
 #include "core/ledger/payout_rows.hpp"

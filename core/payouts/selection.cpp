@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/approvals/subject.hpp"
+#include "core/orders/reply.hpp"
 #include "core/values/lookup.hpp"
 #include "core/values/texts.hpp"
 
