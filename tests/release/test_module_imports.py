@@ -1,4 +1,4 @@
-"""nginx's module calls only functions of libcrypto that every libcrypto has which may be inside nginx."""
+"""nginx's module calls only functions of libcrypto that every libcrypto has which may be inside nginx, and has no ledger."""
 
 import pathlib
 import re
@@ -32,3 +32,11 @@ def test_the_module_calls_only_functions_that_all_libraries_have():
     assert called and called <= COMMON, sorted(called - COMMON)
     page = (pathlib.Path(paths.ROOT) / "docs" / "building.md").read_text()
     assert "tests/release/test_module_imports.py" in page
+
+
+def test_the_module_has_no_code_of_the_ledger():
+    """A unit is linked whole: one of cmake/units.txt that joins what nginx needs with the ledger's code brings it along."""
+    names = subprocess.run(["nm", "-C", paths.MODULE], capture_output=True, text=True, check=True).stdout
+    if "sluice::" not in names:
+        pytest.skip("stripped")
+    assert "sluice::store::" in names and "sluice::LedgerReader" not in names
