@@ -2,8 +2,11 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/values/texts.hpp"
 #include "program/system/process.hpp"
@@ -12,30 +15,51 @@
 namespace sluice::cli {
 namespace {
 
-/// The units that the packages install, or that a person copies from share/sluice/systemd.
+/// The units that the packages install, or that a person copies from share/sluice/systemd. The
+/// worker's is the first.
 constexpr std::array<const char*, 5> kUnits{"sluice.service", "sluice-serve.service",
                                             "sluice-creators.service", "sluice-notify.service",
                                             "sluice-registry-sync.timer"};
 
 using Properties = std::map<std::string, std::string, std::less<>>;
 
-/// Asks systemd. Returns nothing if this machine does not run it.
-Properties ask(const std::string& unit) {
-    Properties properties;
-    const auto shown = run_child({"systemctl", "show", "--no-pager", "--property",
-                                  "LoadState,UnitFileState,ActiveState,ConditionResult,MainPID,"
-                                  "NeedDaemonReload,ExecStart",
-                                  unit});
-    if (!shown.ok() || shown->status != 0) {
-        return properties;
-    }
-    for (const std::string_view line : split(shown->output, '\n')) {
+constexpr std::array<const char*, 8> kProperties{
+    "Id",      "LoadState",        "UnitFileState", "ActiveState", "ConditionResult",
+    "MainPID", "NeedDaemonReload", "ExecStart"};
+
+/// Parses what `systemctl show` prints of units: lines `Property=value`, and between two units an
+/// empty line. Every property of a unit is set.
+std::vector<Properties> parse_units(std::string_view shown) {
+    std::vector<Properties> units;
+    bool is_new = true;
+    for (const std::string_view line : split(shown, '\n')) {
         const std::size_t equals = line.find('=');
-        if (equals != std::string_view::npos) {
-            properties.emplace(line.substr(0, equals), line.substr(equals + 1));
+        if (equals == std::string_view::npos) {
+            is_new = true;
+            continue;
+        }
+        if (std::exchange(is_new, false)) {
+            units.emplace_back();
+        }
+        units.back().emplace(line.substr(0, equals), line.substr(equals + 1));
+    }
+    for (Properties& unit : units) {
+        for (const char* const property : kProperties) {
+            unit.try_emplace(property);
         }
     }
-    return properties;
+    return units;
+}
+
+/// Asks systemd once for all of them, because each `systemctl` is a process. Returns nothing if
+/// this machine does not run it.
+std::vector<Properties> ask(std::span<const char* const> names) {
+    std::vector<std::string> command{"systemctl", "show", "--no-pager", "--property",
+                                     joined(kProperties, ",")};
+    command.insert(command.end(), names.begin(), names.end());
+    const auto shown = run_child(command);
+    return shown.ok() && shown->status == 0 ? parse_units(shown->output)
+                                            : std::vector<Properties>();
 }
 
 /// Returns whether the unit's command names the store. A timer has none, and belongs to the only
@@ -82,30 +106,26 @@ Finding judge(const std::string& name, const Properties& unit) {
     return {"units", Health::kOk, name + (active ? " runs" : " is installed and not enabled")};
 }
 
-/// Asks for a unit, and returns what it has if it serves this store, with every property set.
-Properties unit_of(const std::string& name, const store::StorePaths& paths) {
-    Properties unit = ask(name);
-    for (const char* const property :
-         {"LoadState", "UnitFileState", "ActiveState", "ConditionResult", "MainPID",
-          "NeedDaemonReload", "ExecStart"}) {
-        unit.try_emplace(property);
-    }
-    const bool is_this = unit.at("LoadState") == "loaded" && serves(unit, paths.root.string());
-    return is_this ? unit : Properties();
+/// Returns those of the units that serve this store.
+std::vector<Properties> units_of(std::span<const char* const> names,
+                                 const store::StorePaths& paths) {
+    std::vector<Properties> units = ask(names);
+    std::erase_if(units, [&](const Properties& unit) {
+        return unit.at("LoadState") != "loaded" || !serves(unit, paths.root.string());
+    });
+    return units;
 }
 
 }  // namespace
 
 std::string start_worker_command(const store::StorePaths& paths) {
-    return unit_of("sluice.service", paths).empty() ? sluice_command(paths, "worker")
-                                                    : "systemctl start sluice";
+    return units_of(std::span(kUnits).first(1), paths).empty() ? sluice_command(paths, "worker")
+                                                               : "systemctl start sluice";
 }
 
 void check_units(const store::StorePaths& paths, Findings& findings) {
-    for (const char* const name : kUnits) {
-        if (const Properties unit = unit_of(name, paths); !unit.empty()) {
-            findings.push_back(judge(name, unit));
-        }
+    for (const Properties& unit : units_of(kUnits, paths)) {
+        findings.push_back(judge(unit.at("Id"), unit));
     }
 }
 
