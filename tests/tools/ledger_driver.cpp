@@ -273,8 +273,8 @@ std::unique_ptr<Ledger> open_ledger(const std::string& where) {
             throw std::runtime_error(migrated.error().message);
         }
         return std::make_unique<ViewedLedger>(
-            opened(pg::PostgresLedger::open(*url, pg::PostgresLedger::Mode::kReadWrite, {})),
-            where);
+            opened(pg::PostgresLedger::open(*url, pg::PostgresLedger::Mode::kReadWrite, {})), where,
+            pg::Connection::open(*url, {}));
     }
     std::filesystem::create_directory(where);
     if (const Status made = store::EmbeddedLedger::create(where); !made) {

@@ -38,7 +38,7 @@ struct LedgerKind {
     [[nodiscard]] bool is_on_a_server() const { return name.starts_with("Postgres"); }
 };
 [[nodiscard]] const std::vector<LedgerKind>& ledger_kinds();
-/// An empty ledger of the kind of that name.
+/// An empty ledger of the kind of that name, with sessions of its own if it is on a server.
 [[nodiscard]] std::unique_ptr<Ledger> make_ledger(std::string_view kind);
 /// Loads these orders, changes and puts each; `found`: it was there.
 void change_orders(LedgerTxn& txn, const std::vector<OrderKey>& keys,

@@ -150,13 +150,11 @@ std::string differences(const std::string& view, TextRows viewed, TextRows expor
 
 }  // namespace
 
-ViewedLedger::ViewedLedger(std::unique_ptr<Ledger> ledger, std::string url)
-    : ledger_(std::move(ledger)), url_(std::move(url)) {}
+ViewedLedger::ViewedLedger(std::shared_ptr<Ledger> ledger, std::string url,
+                           std::shared_ptr<pg::Connection> session)
+    : ledger_(std::move(ledger)), url_(std::move(url)), session_(std::move(session)) {}
 
 std::string ViewedLedger::wrong_views(LedgerReader& reader) {
-    if (session_ == nullptr) {
-        session_ = pg::Connection::open(*pg::Url::parse(url_), {});
-    }
     Views views = views_of(*session_);
     if (views.empty()) {
         return "the database has no views; ";

@@ -13,7 +13,9 @@ namespace sluice::test {
 /// A ledger in a database. Books::wrong_views() compares the views of the database.
 class ViewedLedger final : public Ledger {
 public:
-    ViewedLedger(std::unique_ptr<Ledger> ledger, std::string url);
+    /// @param session  Of the same database, in which the views are read.
+    ViewedLedger(std::shared_ptr<Ledger> ledger, std::string url,
+                 std::shared_ptr<pg::Connection> session);
 
     [[nodiscard]] std::unique_ptr<LedgerTxn> begin(std::string_view node) override {
         return ledger_->begin(node);
@@ -29,9 +31,9 @@ public:
     [[nodiscard]] std::string wrong_views(LedgerReader& reader);
 
 private:
-    std::unique_ptr<Ledger> ledger_;
+    std::shared_ptr<Ledger> ledger_;
     std::string url_;
-    std::unique_ptr<pg::Connection> session_;  ///< Null before the first comparison.
+    std::shared_ptr<pg::Connection> session_;
 };
 
 }  // namespace sluice::test

@@ -3,10 +3,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lmdb_store/ledger/ledger.hpp"
@@ -89,7 +93,8 @@ private:
     std::unique_ptr<store::EmbeddedLedger> ledger_;
 };
 
-/// One database for the whole program, emptied for each test.
+/// One database for the whole program, emptied for each test. Its sessions stay, because the server
+/// spends more on a new one, which knows no table and no statement yet, than on most tests.
 class EmptiedDatabase {
 public:
     explicit EmptiedDatabase(const std::string& url) : url_text_(url), url_(*pg::Url::parse(url)) {
@@ -104,39 +109,61 @@ public:
         for (int i = 0; i < tables.count(); ++i) {
             empty_ += "DELETE FROM sluice_ledger." + tables.row(i).string() + "; ";
         }
-        empty_ += "UPDATE sluice_ledger.state SET programs_revision = 0";
     }
     [[nodiscard]] pg::Connection& session() { return *session_; }
     std::unique_ptr<Ledger> ledger() {
-        session_->script(empty_);
+        // An open ledger knows the programs of a revision: no two tests have the same ones.
+        constexpr int kRevisionsMax = 1'000'000;
+        empty(uses_ * kRevisionsMax);
+        if (!kept_) {
+            kept_ = open();
+        }
+        return std::make_unique<ViewedLedger>(kept_, url_text_, session_);
+    }
+    /// With sessions of its own, and no other that may write.
+    std::unique_ptr<Ledger> own_ledger() {
+        kept_.reset();
+        empty(0);
+        return std::make_unique<ViewedLedger>(open(), url_text_, session_);
+    }
+
+private:
+    void empty(std::int64_t revision) {
+        *in_doubt_ = {};
+        session_->script(empty_ + "UPDATE sluice_ledger.state SET programs_revision = " +
+                         std::to_string(revision));
         // Without it each test would read over the deleted rows of all before it.
         constexpr int kUsesBetween = 10;
         if (++uses_ % kUsesBetween == 0) {
             session_->script("VACUUM");
         }
-        auto opened = pg::PostgresLedger::open(url_, pg::PostgresLedger::Mode::kReadWrite, {});
+    }
+    [[nodiscard]] std::shared_ptr<Ledger> open() {
+        auto opened =
+            pg::PostgresLedger::open(url_, pg::PostgresLedger::Mode::kReadWrite, {}, in_doubt_);
         if (!opened) {
             throw std::runtime_error(opened.error().message);
         }
-        return std::make_unique<ViewedLedger>(std::move(*opened), url_text_);
+        return *std::move(opened);
     }
 
-private:
     std::string url_text_;
     pg::Url url_;
-    std::unique_ptr<pg::Connection> session_;
+    std::shared_ptr<pg::Connection> session_;
+    std::shared_ptr<pg::InDoubt> in_doubt_ = std::make_shared<pg::InDoubt>();
+    std::shared_ptr<Ledger> kept_;
     std::string empty_;
-    int uses_ = 0;
+    std::int64_t uses_ = 0;
 };
 
-std::unique_ptr<Ledger> postgres_ledger() {
+EmptiedDatabase& postgres_database() {
     static EmptiedDatabase database(PostgresServer::instance().url());
-    return database.ledger();
+    return database;
 }
 
 /// A server that appears as if Citus had distributed the ledger over several machines, so that
 /// tests on plain PostgreSQL run those statements.
-std::unique_ptr<Ledger> spread_ledger() {
+EmptiedDatabase& spread_database() {
     static EmptiedDatabase database = [] {
         const PostgresServer& server = PostgresServer::instance();
         pg::Connection::open(*pg::Url::parse(server.url()), {})->script("CREATE DATABASE spread");
@@ -148,17 +175,17 @@ std::unique_ptr<Ledger> spread_ledger() {
             "RETURNS SETOF record LANGUAGE sql AS $$ SELECT true, '0' $$");
         return made;
     }();
-    return database.ledger();
+    return database;
 }
 
 std::vector<LedgerKind> all_kinds() {
     std::vector<LedgerKind> kinds{
         {"Memory", [] { return std::make_unique<MemoryLedger>(); }},
         {"Embedded", [] { return std::make_unique<TemporaryLedger>(); }},
-        {"Postgres", postgres_ledger},
+        {"Postgres", [] { return postgres_database().ledger(); }},
     };
     if (std::getenv("SLUICE_TEST_LEDGER") == nullptr) {
-        kinds.push_back({"PostgresSpread", spread_ledger});
+        kinds.push_back({"PostgresSpread", [] { return spread_database().ledger(); }});
     }
     return kinds;
 }
@@ -197,6 +224,9 @@ const std::vector<LedgerKind>& ledger_kinds() {
 }
 
 std::unique_ptr<Ledger> make_ledger(std::string_view kind) {
+    if (kind.starts_with("Postgres")) {
+        return (kind == "Postgres" ? postgres_database() : spread_database()).own_ledger();
+    }
     for (const LedgerKind& known : ledger_kinds()) {
         if (known.name == kind) {
             return known.make();
