@@ -1,8 +1,10 @@
 """The bank's answer: pain.002, camt.053 and camt.054 settle, fail and return payouts, and never guess."""
+import copy
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -56,10 +58,23 @@ class Paid(Shop):
         assert self.json("report", "journal", *ACME) == before
 
 
-@pytest.fixture
-def paid(tmp_path):
+@pytest.fixture(scope="session")
+def once_paid(tmp_path_factory):
+    """Made once: it takes a second, and no test needs its nginx."""
+    folder = tmp_path_factory.mktemp("paid")
     with Edge(HTTP, workers=1) as edge:
-        yield Paid(edge.start(), tmp_path)
+        made = Paid(edge.start(), folder)
+        edge.stop()
+        shutil.copytree(edge.store, folder / "store")
+    return made
+
+
+@pytest.fixture
+def paid(once_paid, tmp_path):
+    shutil.copytree(once_paid.folder, tmp_path, dirs_exist_ok=True)
+    copied = copy.copy(once_paid)
+    copied.edge, copied.folder, copied.store, copied.out = None, tmp_path, tmp_path / "store", tmp_path / "out.xml"
+    return copied
 
 
 def outcomes(rows):

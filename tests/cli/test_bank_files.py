@@ -1,17 +1,10 @@
 """Bank files as they come: postings told twice, batches, money that comes back, and every lawful spelling."""
 import pytest
 from harness.bank_answers import IBAN, camt053, camt054, details, entry, pain002, status
-from harness.edge import Edge
-from test_bank import DEBTOR, Paid, outcomes, sent_message
-from test_ledger import ACME, HTTP
+from test_bank import DEBTOR, once_paid, outcomes, paid, sent_message  # noqa: F401 (fixtures)
+from test_ledger import ACME
 
 OTHER_IBAN = "DE89370400440532013000"
-
-
-@pytest.fixture
-def paid(tmp_path):
-    with Edge(HTTP, workers=1) as edge:
-        yield Paid(edge.start(), tmp_path)
 
 
 def debtor(paid):
