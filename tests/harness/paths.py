@@ -1,6 +1,7 @@
 """Where the build put things, and where tests may write (a real disk, never tmpfs)."""
 
 import fcntl
+import functools
 import os
 import pathlib
 import random
@@ -89,6 +90,7 @@ def lend(path, folder):
     return copy
 
 
+@functools.cache
 def _needed(binary, library):
     listing = subprocess.run(
         ["readelf", "-d", str(binary)], capture_output=True, text=True, check=False

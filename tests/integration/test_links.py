@@ -25,6 +25,7 @@ CONFIG = """
         server_name go.shop.example;
         access_log @DIR@/links.log links;
         add_header X-Seq $sluice_seq always;
+        add_header X-Worker $pid always;
         add_header X-Receipt $sluice_receipt always;
         error_page 418 = @nothing;
         location = /event/ecomm { sluice_ingest events; }
@@ -92,12 +93,16 @@ def world(edge):
 
 
 def wait_for_link(edge, link):
-    """Every process serves it: they read new links on threads."""
-    def is_served():
+    """Every worker serves it: they read new links on threads."""
+    served = set()
+
+    def all_serve():
         with edge.connect() as connection:
-            return connection.request("HEAD", f"/l/{link}", []).status == 302
-    for _ in range(8):
-        paths.wait_until(is_served, f"nginx to serve {link}")
+            answer = connection.request("HEAD", f"/l/{link}", [])
+        if answer.status == 302:
+            served.add(answer.header("X-Worker"))
+        return len(served) == int(edge.values["WORKERS"])
+    paths.wait_until(all_serve, f"each worker of nginx to serve {link}")
 
 
 def figures(edge):
