@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from harness import paths
 from harness.edge import Edge
 
 MORE = pathlib.Path(__file__).with_name("more.txt")
@@ -32,11 +33,15 @@ def has_value(test, name):
 
 # Files of which one worker has the longest work: they come first, so that none of them is left for the end.
 LONG_FILES = (
-    "integration/test_postgres_commands.py",
     "integration/test_postgres.py",
     "integration/test_ledger_copy.py",
-    "integration/test_controls.py",
-    "integration/test_other_modules.py",
+    "integration/test_postgres_commands.py",
+    "integration/test_starts.py",
+    "notify/test_delivery.py",
+    "serve/test_changes.py",
+    "serve/test_isolation.py",
+    "serve/test_large.py",
+    "serve/test_resources.py",
     "torture/test_power_cut.py",
 )
 
@@ -46,6 +51,11 @@ def pytest_collection_modifyitems(items):
         if is_more(item.nodeid):
             item.add_marker(pytest.mark.more)
     items.sort(key=lambda item: item.nodeid.partition("::")[0] not in LONG_FILES)
+
+
+def pytest_sessionfinish(session):
+    if not hasattr(session.config, "workerinput"):
+        paths.drop_folder(paths.run_folder())
 
 
 # Both endpoints with nothing special. The rate limit is out of the way; other tests are about it.

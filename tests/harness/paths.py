@@ -82,6 +82,33 @@ def drop_folder(folder):
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def run_folder():
+    """A folder that the processes of this test run share; the first of them removes it (tests/conftest.py)."""
+    run = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+    began = pathlib.Path(f"/proc/{run}/stat").read_text().rsplit(")", 1)[1].split()[19]
+    return pathlib.Path(os.environ.get("SLUICE_TEST_DIR", "/var/tmp")) / f"sluice-test-run-{run}-{began}"
+
+
+def made_once(name, make):
+    """The folder that make(folder) filled in the first process of the run that asked. It stays as it is: tests copy it."""
+    run_folder().mkdir(mode=0o755, exist_ok=True)
+    made = run_folder() / name
+    with open(made.with_suffix(".lock"), "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            unfinished = made.with_suffix(".new")
+            shutil.rmtree(unfinished, ignore_errors=True)
+            unfinished.mkdir()
+            make(unfinished)
+            unfinished.rename(made)
+    return made
+
+
+def copy_folder(source, target):
+    """With owners, modes and holes, into the target if that exists."""
+    subprocess.run(["cp", "-a", f"{source}/.", target], check=True)
+
+
 def lend(path, folder):
     """A copy in the folder that every user can read and run. A clone may lie where only root enters, as below /root."""
     copy = folder / path.name

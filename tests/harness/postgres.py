@@ -60,10 +60,10 @@ class Server:
                 )
                 unfinished = made.with_suffix(".new")
                 shutil.rmtree(unfinished, ignore_errors=True)
-                subprocess.run(["cp", "-a", self.data, unfinished], check=True)
+                paths.copy_folder(self.data, unfinished)
                 unfinished.rename(made)
             else:
-                subprocess.run(["cp", "-a", made, self.data], check=True)
+                paths.copy_folder(made, self.data)
         if self.network:
             with open(self.data / "pg_hba.conf", "a") as rules:
                 rules.write(f"host all all {self.network} trust\n")

@@ -2,6 +2,8 @@
 
 import contextlib
 import datetime
+import functools
+import json
 import shutil
 
 import pytest
@@ -183,23 +185,42 @@ def new_folder():
     return paths.make_folder()
 
 
+def make(ledger, into):
+    """Writes the scene on a ledger: its folder, the tokens, and the data of the database server."""
+    folder = into / "folder"
+    folder.mkdir()
+    sluice, secrets = build(folder)
+    (into / "secrets.json").write_text(json.dumps(secrets))
+    if ledger == "lmdb":
+        sluice.drain()
+        apply(sluice, folder)
+        return
+    with Server() as server:
+        sluice("ledger", "migrate", "--ledger", server.create())
+        sluice("worker", "--until-empty", "--ledger", server.url())
+        apply(sluice, folder)
+        (into / "server").write_text(str(server.folder))
+        server.stop()
+        paths.copy_folder(server.data, into / "data")
+
+
 @contextlib.contextmanager
 def on(ledger):
     """The scene on a ledger, `lmdb` or `postgres`: its folder, the command, the tokens and the database server."""
+    if ledger == "postgres" and missing():
+        pytest.fail(missing())
+    made = paths.made_once(f"scene-{ledger}", functools.partial(make, ledger))
     folder = new_folder()
     server = None
     try:
-        sluice, secrets = build(folder)
+        paths.copy_folder(made / "folder", folder)
         if ledger == "postgres":
-            if missing():
-                pytest.fail(missing())
-            server = Server().start()
-            sluice("ledger", "migrate", "--ledger", server.create())
-            sluice("worker", "--until-empty", "--ledger", server.url())
-        else:
-            sluice.drain()
-        apply(sluice, folder)
-        yield folder, sluice, secrets, server
+            server = Server()
+            paths.copy_folder(made / "data", server.data)
+            server.start()
+            url = folder / "store" / "ledger.url"
+            url.write_text(url.read_text().replace((made / "server").read_text(), str(server.folder)))
+        yield folder, Sluice(folder / "store"), json.loads((made / "secrets.json").read_text()), server
     finally:
         if server is not None:
             server.remove()

@@ -28,11 +28,7 @@ POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'sel
 
 @pytest.fixture(scope="module")
 def site():
-    folder = scene.new_folder()
-    try:
-        sluice, _ = scene.build(folder)
-        sluice.drain()
-        scene.apply(sluice, folder)
+    with scene.on("lmdb") as (folder, sluice, _, _):
         (folder / "creators.csv").write_text("creator_id,program_id,code,payee\nevil,spring,=HYPERLINK(1),\n")
         sluice("creator", "import", folder / "creators.csv")
         for user, account, role in ((GINA, "acme", "manager"), (SAM, "acme", "viewer"), (BOTH, "acme", "manager"),
@@ -42,8 +38,6 @@ def site():
         (folder / "htpasswd").write_text("".join(f"{user}:{hashed}\n" for user in (GINA, SAM, BOTH)))
         with Site(folder, sluice, "sluice-login-basic.conf", options=("--rate-limit", "100000/60")) as running:
             yield running
-    finally:
-        paths.drop_folder(folder)
 
 
 @pytest.fixture(scope="module")
