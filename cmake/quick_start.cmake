@@ -2,18 +2,22 @@
 # each page of which is a page fault. So in a build for tests the program lies where it was linked to, and contains the
 # libraries with most addresses; a package has them as Debian does (make test-package).
 #
-# sluice_library(NAME SHARED STATIC): a target that is the static library in such a program, else the shared one.
+# sluice_library(NAME SHARED STATIC [NEEDED...]): a target that is the static library in such a program, with the libraries
+# that it needs, else the shared one.
 function(sluice_library name shared static)
   add_library(${name} INTERFACE)
   target_link_libraries(${name} INTERFACE ${shared})
   find_library(${name}_static ${static})
   if(SLUICE_DEV AND NOT SLUICE_SANITIZE AND ${name}_static)
     set_property(TARGET ${name} PROPERTY INTERFACE_LINK_LIBRARIES
-      "$<IF:$<BOOL:$<TARGET_PROPERTY:SLUICE_QUICK_START>>,${${name}_static},${shared}>")
+      "$<IF:$<BOOL:$<TARGET_PROPERTY:SLUICE_QUICK_START>>,${${name}_static};${ARGN},${shared}>")
   endif()
 endfunction()
 
-sluice_library(sluice_crypto OpenSSL::Crypto libcrypto.a)
+pkg_check_modules(SLUICE_LIBCRYPTO QUIET libcrypto)
+set(needed "${SLUICE_LIBCRYPTO_STATIC_LIBRARIES}")
+list(REMOVE_ITEM needed crypto)
+sluice_library(sluice_crypto OpenSSL::Crypto libcrypto.a ${needed})
 sluice_library(sluice_url Boost::url libboost_url.a)
 sluice_library(sluice_pugixml pugixml::pugixml libpugixml.a)
 
