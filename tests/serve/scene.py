@@ -220,7 +220,9 @@ def on(ledger):
             server.start()
             url = folder / "store" / "ledger.url"
             url.write_text(url.read_text().replace((made / "server").read_text(), str(server.folder)))
-        yield folder, Sluice(folder / "store"), json.loads((made / "secrets.json").read_text()), server
+        sluice = Sluice(folder / "store")
+        sluice.drain()  # a sign of life: after five minutes without one a ledger is behind
+        yield folder, sluice, json.loads((made / "secrets.json").read_text()), server
     finally:
         if server is not None:
             server.remove()
