@@ -82,7 +82,7 @@ def check_answer(path, answer):
 
 @pytest.fixture(scope="module")
 def shop(request):
-    from conftest import Merchant
+    from harness.merchant import Merchant
     from harness.edge import Edge
 
     with Edge(CONFIG) as edge:

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from conftest import CONFIG, Merchant
+from harness.merchant import CONFIG, Merchant
 from harness import answers, orders, paths
 from harness.edge import Edge
 

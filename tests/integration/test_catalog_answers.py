@@ -5,7 +5,7 @@ import json
 import shutil
 
 import pytest
-from conftest import CONFIG
+from harness.merchant import CONFIG
 
 from harness import answers, http1, orders, sign
 from harness.sign import CATALOG, replaced, without
@@ -169,7 +169,7 @@ def world(edge, merchant):
 @pytest.fixture(scope="module")
 def limited(edge, merchant):
     """Another account that may send one request an hour, and has sent it."""
-    from conftest import Merchant
+    from harness.merchant import Merchant
 
     made = Merchant(edge, "limited-account")
     token = edge.sluice.token(made.account, "write_orders", "read_orders")

@@ -298,7 +298,7 @@ def edge_h2():
 
 @pytest.fixture(scope="module")
 def merchant_h2(edge_h2):
-    from conftest import Merchant
+    from harness.merchant import Merchant
 
     return Merchant(edge_h2, "acme")
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from conftest import CONFIG
+from harness.merchant import CONFIG
 from crash.conftest import fault_shim
 from faults.shim import DELAY, NGINX, Shim
 from harness import cli, http1, orders, paths, sign

@@ -46,7 +46,7 @@ def edge(request):
 
 @pytest.fixture(scope="module")
 def merchant(edge):
-    from conftest import Merchant
+    from harness.merchant import Merchant
 
     return Merchant(edge, "acme")
 

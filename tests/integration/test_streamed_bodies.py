@@ -69,7 +69,7 @@ def edge_fixture():
 
 @pytest.fixture(scope="module", name="merchant")
 def merchant_fixture(edge):
-    from conftest import Merchant
+    from harness.merchant import Merchant
 
     return Merchant(edge, "acme")
 

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from conftest import CONFIG
+from harness.merchant import CONFIG
 from harness import answers, http1, orders, paths, sign
 
 

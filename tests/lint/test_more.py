@@ -4,6 +4,7 @@ of scripts/programs.txt that `make test` does without."""
 import ast
 import collections
 import pathlib
+import re
 
 from conftest import is_more
 from lint.test_programs import STARTS, essential, table
@@ -106,3 +107,10 @@ def test_every_test_that_needs_more_is_of_make_test_more():
     assert "serve/test_page.py::test_each_view_asks_twice_at_most_has_no_barrier_and_scrolls_nowhere_sideways" in tests, "by a module"
     wrong = [test for test in tests if not is_more(test)]
     assert not wrong, "they need what make test does not install; add to tests/more.txt:\n" + "\n".join(wrong)
+
+
+def test_no_test_imports_from_a_conftest():
+    """tests/ and tests/cli have one each: which of them `conftest` is depends on the files that are collected."""
+    files = [path for path in TESTS.rglob("*.py") if path.parent.name != "lint"]
+    wrong = [str(path) for path in files if re.search(r"^\s*(from|import) conftest\b", path.read_text(), re.M)]
+    assert not wrong and len(files) > 100, wrong

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import CONFIG
+from harness.merchant import CONFIG
 from harness import orders, paths
 from harness.cli import now
 from harness.lock_holder import LOCK_BYTE, MUTEX_AT, READER, WRITER, LockHolder

@@ -71,7 +71,7 @@ class Attack:
 
 @pytest.fixture(scope="module")
 def attack():
-    from conftest import Merchant
+    from harness.merchant import Merchant
     from harness.edge import Edge
 
     with Edge(CONFIG, level="error") as edge:

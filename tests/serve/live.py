@@ -35,6 +35,15 @@ def all_changes(reader, **parameters):
     return [change for page in pages(reader, **parameters) for change in page["changes"]]
 
 
+def required_values(reader):
+    """A value of acme's for each parameter that some path of the document requires."""
+    payout, change = reader.rows("payouts")[0], all_changes(reader)[0]
+    return {"shop": "shop-1", "order": "o1", "creator": "ann", "program": "spring", "link": "spring-mug", "q": "o",
+            "run": payout["payout_run"], "payout": payout["payout_id"], "month": "2026-01", "from": "2024-01-01T00:00:00Z",
+            "id": reader.rows("approvals")[0]["id"], "until": reader.rows("periods")[0]["until"],
+            "node": change["node"], "change": str(change["last"])}
+
+
 def end_of(reader):
     """The cursor behind the last change."""
     *_, page = pages(reader)

@@ -10,6 +10,7 @@ import yaml
 from harness import paths
 from harness.serve import ask
 from hypothesis import strategies as st
+from serve.live import required_values
 
 DOCUMENT = yaml.safe_load((paths.ROOT / "conf" / "openapi-read.yaml").read_text())
 # Links need a token of their own: test_creator_link.py.
@@ -103,12 +104,7 @@ def undocumented(path, body):
 @pytest.mark.parametrize("path", PATHS)
 def test_every_row_of_the_scene_fits_the_document(served, path):
     """With every parameter that is required, and both formats."""
-    payout = served.as_("acme").rows("payouts")[0]
-    values = {"shop": "shop-1", "order": "o1", "creator": "ann", "program": "spring", "link": "spring-mug", "q": "o", "run": payout["payout_run"],
-              "payout": payout["payout_id"], "month": "2026-01", "from": "2024-01-01T00:00:00Z",
-              "id": served.as_("acme").rows("approvals")[0]["id"],
-              "until": served.as_("acme").rows("periods")[0]["until"], "change": "1",
-              "node": served.as_("acme").rows("nodes")[0]["node"]}
+    values = required_values(served.as_("acme"))
     names = {parameter["name"]: parameter["required"] for parameter in DOCUMENT["paths"][path]["get"]["parameters"]}
     asked = {name: values[name] for name, required in names.items() if required or (name, path) == ("run", "/v1/run")}
     formats = DOCUMENT["paths"][path]["get"]["parameters"]

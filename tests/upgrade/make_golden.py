@@ -14,7 +14,7 @@ import tarfile
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from conftest import CONFIG, Merchant  # noqa: E402
+from harness.merchant import CONFIG, Merchant  # noqa: E402
 from harness import orders  # noqa: E402
 from harness.cli import now  # noqa: E402
 from harness.edge import Edge  # noqa: E402

@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from conftest import CONFIG, Merchant
+from harness.merchant import CONFIG, Merchant
 from harness import answers, http1, orders, paths, sign
 from harness.cli import Sluice
 from harness.edge import Edge
