@@ -3,9 +3,9 @@
     tests/mutation/run.py [--list] [--lanes N] [WORD ...]      WORD: only mutants whose name has it
 
 Each lane has a copy of the tree, build/mutation/tree-1 and so on, and plants one fault at a time with one
-job: most of a mutant is one unit, one link and one test. Builds are incremental, not optimized, and of
-ccache's where that is there. First every named test must pass on the sources as they are, else its red would mean nothing. A mutant
-that does not compile is a mistake in the list, not a kill. Exit code 0: all were killed.
+job: most of a mutant is one unit, one link and one test. Builds are incremental, and of ccache's where that
+is there. First every named test must pass on the sources as they are, else its red would mean nothing. A
+mutant that does not compile is a mistake in the list, not a kill. Exit code 0: all were killed.
 """
 
 import argparse
@@ -27,6 +27,11 @@ from mutation.mutants import MUTANTS  # noqa: E402
 PYTEST_TARGETS = ["ngx_http_sluice_module", "sluice", "power_cut_writer", "power_cut_check"]
 TEST_SECONDS_MAX = 120
 GREEN_SECONDS_MAX = 600
+
+
+def run_build(command):
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    return None if result.returncode == 0 else result.stdout[-3000:] + result.stderr[-1000:]
 
 
 class Lane:
@@ -54,21 +59,14 @@ class Lane:
             if path.is_file() and name.parts[0] != "build" and str(name) not in wanted:
                 path.unlink()
 
-    def configure(self):
-        options = ["-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0"]
-        if shutil.which("ccache"):
-            options += [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")]
-        subprocess.run(["cmake", "--preset", "dev", *options], cwd=self.tree, check=True, stdout=subprocess.DEVNULL)
+    def prepare(self, targets):
+        """Builds the sources as they are. None, or what the compiler said."""
+        self.copy_tree()
+        return run_build([self.tree / "scripts" / "build", "dev", *targets])
 
-    def build(self, targets, jobs=1):
+    def build(self, targets):
         """None, or what the compiler said."""
-        environment = {**os.environ, "CCACHE_BASEDIR": str(self.tree), "CCACHE_NOHASHDIR": "1",
-                       "CCACHE_SLOPPINESS": "pch_defines,time_macros"}
-        result = subprocess.run(
-            ["cmake", "--build", self.build_folder, "-j", str(jobs), "--target", *targets],
-            capture_output=True, text=True, check=False, env=environment,
-        )
-        return None if result.returncode == 0 else result.stdout[-3000:] + result.stderr[-1000:]
+        return run_build(["cmake", "--build", self.build_folder, "-j", "1", "--target", *targets])
 
     def run_test(self, test, seconds_max):
         """'green', 'red' (also when it does not end) or 'nothing ran'."""
@@ -152,12 +150,6 @@ def targets_of(mutants):
     return sorted(targets)
 
 
-def prepare(lane, targets):
-    lane.copy_tree()
-    lane.configure()
-    return lane.build(targets, os.cpu_count())
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--list", action="store_true")
@@ -171,7 +163,7 @@ def main():
         return 0
     lanes = [Lane(number) for number in range(1, options.lanes + 1)]
     for lane in lanes:  # one after the other: ccache has the objects of the first for the others
-        if said := prepare(lane, targets_of(chosen)):
+        if said := lane.prepare(targets_of(chosen)):
             print(said)
             return 2
     green = dict(in_lanes(lanes, Lane.time_green, sorted({m.test for m in chosen})))
