@@ -8,7 +8,7 @@ function(sluice_library name shared static)
   add_library(${name} INTERFACE)
   target_link_libraries(${name} INTERFACE ${shared})
   find_library(${name}_static ${static})
-  if(SLUICE_DEV AND NOT SLUICE_SANITIZE AND ${name}_static)
+  if(${name}_static)
     set_property(TARGET ${name} PROPERTY INTERFACE_LINK_LIBRARIES
       "$<IF:$<BOOL:$<TARGET_PROPERTY:SLUICE_QUICK_START>>,${${name}_static};${ARGN},${shared}>")
   endif()
