@@ -9,11 +9,11 @@ cat {folder}/shown
 """
 
 
-def unit(name, store, load="loaded", file="enabled", active="active", reload="no", verb="worker"):
+def unit(name, store, load="loaded", file="enabled", active="active", reload="no", verb="worker", condition=("yes", "9000")):
     """One unit, as systemd 252 shows it."""
     command = f"{{ path=/usr/bin/sluice ; argv[]=/usr/bin/sluice --store {store} {verb} ; ignore_errors=no ; pid=0 }}"
     return (f"MainPID=0\nExecStart={command}\nId={name}\nLoadState={load}\nActiveState={active}\nUnitFileState={file}\n"
-            f"ConditionResult=yes\nNeedDaemonReload={reload}\n")
+            f"ConditionResult={condition[0]}\nConditionTimestampMonotonic={condition[1]}\nNeedDaemonReload={reload}\n")
 
 
 def findings(store, folder, *units):
@@ -43,6 +43,16 @@ def test_every_unit_of_the_store_is_judged_by_one_question(store, tmp_path):
     ]
     (asked,) = (line for line in calls.splitlines() if "sluice-serve.service" in line)
     assert all(name in asked for name in ("sluice.service", "sluice-creators.service", "sluice-registry-sync.timer"))
+
+
+def test_a_unit_that_was_never_started_does_not_wait_for_its_first_use(store, tmp_path):
+    """Its condition was not looked at yet: systemd says "no", at no time."""
+    found, _ = findings(store, tmp_path, unit("sluice-serve.service", store, active="inactive", condition=("no", "0")),
+                        unit("sluice-creators.service", store, active="inactive", condition=("no", "9000")))
+    assert found == [
+        ("problem", "sluice-serve.service is enabled and does not run"),
+        ("ok", "sluice-creators.service is enabled, and waits for its first use"),
+    ]
 
 
 def test_a_machine_without_systemd_has_no_units(store, tmp_path):

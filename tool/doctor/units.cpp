@@ -23,9 +23,10 @@ constexpr std::array<const char*, 5> kUnits{"sluice.service", "sluice-serve.serv
 
 using Properties = std::map<std::string, std::string, std::less<>>;
 
-constexpr std::array<const char*, 8> kProperties{
-    "Id",      "LoadState",        "UnitFileState", "ActiveState", "ConditionResult",
-    "MainPID", "NeedDaemonReload", "ExecStart"};
+constexpr std::array<const char*, 9> kProperties{
+    "Id",          "LoadState",        "UnitFileState",
+    "ActiveState", "ConditionResult",  "ConditionTimestampMonotonic",
+    "MainPID",     "NeedDaemonReload", "ExecStart"};
 
 /// Parses what `systemctl show` prints of units: lines `Property=value`, and between two units an
 /// empty line. Every property of a unit is set.
@@ -88,7 +89,9 @@ Finding judge(const std::string& name, const Properties& unit) {
         return {"units", Health::kProblem, name + " failed",
                 "journalctl -u " + name + " says why; then systemctl restart " + name};
     }
-    if (enabled && !active && unit.at("ConditionResult") == "no") {
+    // The result is "no", and the time 0, also for a unit that was enabled and never started.
+    if (enabled && !active && unit.at("ConditionResult") == "no" &&
+        unit.at("ConditionTimestampMonotonic") != "0") {
         return {"units", Health::kOk, name + " is enabled, and waits for its first use"};
     }
     if (enabled && !active) {
