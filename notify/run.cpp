@@ -24,8 +24,6 @@
 namespace sluice::cli {
 namespace {
 
-constexpr std::chrono::seconds kStatementLimit{5}, kLockLimit{2};
-
 struct RunCommand {
     std::string ledger, ca_file;
 };
@@ -107,11 +105,9 @@ Status run_notify(const Frame& frame, const RunCommand& command) {
         return key.error();
     }
     const std::atomic<bool>& stop = catch_stop_signals();
-    pg::LedgerOptions limits;
-    limits.waiting = [&stop](std::chrono::milliseconds) { return !stop; };
-    limits.statement_limit = kStatementLimit;
-    limits.lock_limit = kLockLimit;
-    auto opener = ledger_for_reading(frame, command.ledger, ReadFrom::kPrimary, limits);
+    auto opener =
+        ledger_for_reading(frame, command.ledger, ReadFrom::kPrimary,
+                           for_short_reads([&stop](std::chrono::milliseconds) { return !stop; }));
     auto url = !opener.ok()             ? opener.error()
                : command.ledger.empty() ? shared_ledger(frame)
                                         : url_of(command.ledger);

@@ -1,11 +1,10 @@
 #include "notify/signing.hpp"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
 #include <array>
 
 #include "core/protocol/signature.hpp"
+#include "core/values/base64.hpp"
 #include "core/values/texts.hpp"
 #include "os/random/random_bytes.hpp"
 
@@ -13,14 +12,6 @@ namespace sluice::notify {
 namespace {
 
 constexpr std::size_t kHashDigits = 16;
-
-std::string to_base64(std::span<const std::uint8_t> bytes) {
-    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // and the NUL that OpenSSL writes
-    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes.data(),
-                                     static_cast<int>(bytes.size()));
-    text.resize(static_cast<std::size_t>(size));
-    return text;
-}
 
 constexpr std::size_t kHeaderBytesMax = 4096;
 constexpr std::array<std::string_view, 10> kOwnHeaders{
@@ -51,8 +42,7 @@ std::string new_secret() {
 }
 
 std::string secret_text(std::string_view secret) {
-    return "whsec_" +
-           to_base64({reinterpret_cast<const std::uint8_t*>(secret.data()), secret.size()});
+    return "whsec_" + to_base64(secret);
 }
 
 std::string signature_header(std::span<const std::string> secrets, std::string_view id,
@@ -63,7 +53,7 @@ std::string signature_header(std::span<const std::string> secrets, std::string_v
         RunningHmac hmac = SigningKey(secret).begin();
         hmac.add(head);
         hmac.add(body);
-        value += (value.empty() ? "v1," : " v1,") + to_base64(hmac.digest());
+        value += (value.empty() ? "v1," : " v1,") + to_base64(view_of(hmac.digest()));
     }
     return value;
 }

@@ -17,12 +17,6 @@ std::optional<std::string> parse_digest_text(std::string_view hex) {
     return digest ? std::optional(to_hex(*digest)) : std::nullopt;
 }
 
-void expect(bool sound) {
-    if (!sound) {
-        throw Malformed{};
-    }
-}
-
 /// A MemberReader of an input that may have been edited after it was stored.
 class CommandReader : public MemberReader {
 public:

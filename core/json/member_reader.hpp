@@ -22,6 +22,12 @@ namespace sluice {
 /// wrong.
 struct Malformed {};
 
+inline void expect(bool sound) {
+    if (!sound) {
+        throw Malformed{};
+    }
+}
+
 /// Returns the value of an optional or a Result. Throws Malformed if there is none.
 template <class Maybe>
 auto require(Maybe&& value) {

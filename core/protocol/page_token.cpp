@@ -14,7 +14,7 @@
 
 #include "core/protocol/openssl_objects.hpp"
 #include "core/protocol/signature.hpp"
-#include "core/values/base64url.hpp"
+#include "core/values/base64.hpp"
 
 namespace sluice {
 namespace {

@@ -17,6 +17,7 @@
 
 #include "core/protocol/openssl_objects.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/values/base64.hpp"
 
 namespace sluice {
 namespace {
@@ -41,32 +42,7 @@ Error cut() {
             "the signature is cut or damaged: expected the file that `ssh-keygen -Y sign` wrote"};
 }
 
-// ---- Base 64 and the strings of SSH -------------------------------------------------------------
-
-std::string to_base64(std::string_view bytes) {
-    std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
-    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), bytes_of(bytes),
-                                     static_cast<int>(bytes.size()));
-    text.resize(static_cast<std::size_t>(size));
-    return text;
-}
-
-/// Returns nullopt for text that to_base64() does not write.
-std::optional<std::string> from_base64(std::string_view text) {
-    if (text.empty() || text.size() % 4 != 0) {
-        return std::nullopt;
-    }
-    std::string bytes(text.size() / 4 * 3, '\0');
-    const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()), bytes_of(text),
-                                     static_cast<int>(text.size()));
-    if (size < 0) {
-        return std::nullopt;
-    }
-    const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
-    bytes.resize(static_cast<std::size_t>(size) - padding);
-    // OpenSSL takes a `=` in the middle for a digit, and ignores the bits behind the last byte.
-    return to_base64(bytes) == text ? std::optional(std::move(bytes)) : std::nullopt;
-}
+// ---- The strings of SSH -------------------------------------------------------------------------
 
 /// A string of SSH: its length in four bytes, big endian, and its bytes.
 std::string packed(std::string_view bytes) {

@@ -13,7 +13,7 @@
 #include "core/links/link_result.hpp"
 #include "core/links/redirect.hpp"
 #include "core/protocol/personal_ids.hpp"
-#include "core/values/base64url.hpp"
+#include "core/values/base64.hpp"
 #include "ngx_module/conf/conf.hpp"
 #include "ngx_module/links/link_service.hpp"
 #include "ngx_module/nginx/event_loop.hpp"

@@ -25,7 +25,6 @@ namespace {
 
 constexpr std::uint64_t kThreadsMax = 64;
 constexpr RateLimit kDefaultLimit{600, 60};
-constexpr std::chrono::seconds kStatementLimit{5}, kLockLimit{2};
 
 struct ServeCommand {
     std::vector<serve::Listener> listeners;
@@ -157,13 +156,10 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
     }
     keep_memory_of_answers();
     const store::StorePaths paths = frame.paths();
-    // Another client may lock a table for hours; reads of the API are short.
     const auto cancelled = std::make_shared<std::atomic<bool>>(false);
-    pg::LedgerOptions limits;
-    limits.waiting = [cancelled](std::chrono::milliseconds) { return !*cancelled; };
-    limits.statement_limit = kStatementLimit;
-    limits.lock_limit = kLockLimit;
-    auto opener = ledger_for_reading(frame, command.ledger, ReadFrom::kAnyServer, limits);
+    auto opener = ledger_for_reading(
+        frame, command.ledger, ReadFrom::kAnyServer,
+        for_short_reads([cancelled](std::chrono::milliseconds) { return !*cancelled; }));
     auto control = opener.ok() ? store::ControlView::open(paths) : opener.error();
     if (!control.ok()) {
         return control.error();

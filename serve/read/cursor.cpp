@@ -3,7 +3,7 @@
 #include <simdjson.h>
 
 #include "core/protocol/signature.hpp"
-#include "core/values/base64url.hpp"
+#include "core/values/base64.hpp"
 #include "program/cli/cli_values.hpp"
 
 namespace sluice::serve {

@@ -38,12 +38,6 @@ struct LimitText {
     static std::string text(const RateLimit& limit) { return to_string(limit); }
 };
 
-void expect(bool sound) {
-    if (!sound) {
-        throw Malformed{};
-    }
-}
-
 // ---- Lines: one list of members for both directions (member_writer.hpp) -------------------------
 
 /// The first line.

@@ -21,6 +21,7 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::size_t kUrlBytesMax = 4096;
+constexpr std::chrono::seconds kStatementLimit{5}, kLockLimit{2};
 
 /// Returns the file that names the ledger of this store's worker, if it is not the store's own.
 /// Without that file, a command that drains the queue itself would apply it to another ledger.
@@ -121,6 +122,14 @@ Result<std::string> node_of(const Frame& frame) {
     auto format = store::read_store_format(frame.paths());
     return format.ok() ? Result<std::string>(std::move(format->uuid))
                        : Result<std::string>(format.error());
+}
+
+pg::LedgerOptions for_short_reads(std::function<bool(std::chrono::milliseconds)> waiting) {
+    pg::LedgerOptions options;
+    options.waiting = std::move(waiting);
+    options.statement_limit = kStatementLimit;
+    options.lock_limit = kLockLimit;
+    return options;
 }
 
 Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame, const std::string& ledger_url,

@@ -1,6 +1,7 @@
 // Ledger access: the ledger that `--ledger` names, for reading and for writing.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -42,6 +43,11 @@ enum class ReadFrom : std::uint8_t {
     kConfirmed,  ///< For payments: the primary, and no failover can undo what is read.
 };
 
+/// Returns the settings of a program whose reads are short: another client of the database may lock
+/// a table for hours, and then each read fails after seconds (kBusy).
+/// @param waiting  As LedgerOptions has it.
+[[nodiscard]] pg::LedgerOptions for_short_reads(
+    std::function<bool(std::chrono::milliseconds)> waiting);
 /// @param options  Settings of a PostgreSQL ledger.
 [[nodiscard]] Result<worker::LedgerOpener> ledger_for_reading(
     const Frame& frame, const std::string& ledger_url, ReadFrom from = ReadFrom::kAnyServer,
