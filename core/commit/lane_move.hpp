@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "core/commit/lane_format.hpp"
-#include "core/commit/lane_recovery.hpp"
+#include "core/commit/lane_verdict.hpp"
 #include "core/values/result.hpp"
 
 namespace sluice {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string_view>
 
-#include "core/commit/lane_recovery.hpp"
+#include "core/commit/lane_verdict.hpp"
 #include "core/values/result.hpp"
 #include "os/files/file_io.hpp"
 

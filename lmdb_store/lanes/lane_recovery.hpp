@@ -9,7 +9,7 @@
 //     owned    -- a LaneWriter begins the next lap; the lane is unknown again when it ends
 //
 // The state is in the cells, so each end is found by one process and used by all. A process that
-// dies on the way leaves the lane unknown. core/commit/lane_recovery decides what an end is.
+// dies on the way leaves the lane unknown. core/commit/lane_verdict decides what an end is.
 // Threads: any. Blocking: settle() waits for another process's settle() and for the disk.
 #pragma once
 

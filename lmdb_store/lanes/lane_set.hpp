@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/commit/lane_recovery.hpp"
+#include "core/commit/lane_verdict.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/lanes/cells.hpp"
 #include "lmdb_store/lanes/lane_file.hpp"

@@ -1,5 +1,5 @@
-// Lane recovery: finds the end of a lane, and distinguishes a torn tail from damage. Pure; a
-// LaneSource reads the bytes. Rule: L4.
+// Lane verdict: where a lane ends, and whether the bytes after its end are a torn tail or damage.
+// Pure; a LaneSource reads the bytes. lmdb_store/lanes/lane_recovery acts on it. Rule: L4.
 //
 // A power cut leaves a torn tail: the bytes after the last valid batch, of batches that were never
 // reported durable. Any other invalid batch is damage.

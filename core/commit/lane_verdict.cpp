@@ -1,4 +1,4 @@
-#include "core/commit/lane_recovery.hpp"
+#include "core/commit/lane_verdict.hpp"
 
 #include <algorithm>
 

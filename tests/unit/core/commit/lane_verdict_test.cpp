@@ -1,5 +1,5 @@
-// Recovery: torn tails are cut off, damage is refused by position.
-#include "core/commit/lane_recovery.hpp"
+// Verdicts on the ends of lanes: torn tails are cut off, damage is refused by position.
+#include "core/commit/lane_verdict.hpp"
 
 #include <gtest/gtest.h>
 
@@ -74,12 +74,12 @@ private:
     std::string copy_;
 };
 
-TEST(LaneRecoveryRules, L4AnEmptyLaneEndsWhereItWasMoved) {
+TEST(LaneVerdict, L4AnEmptyLaneEndsWhereItWasMoved) {
     Ring ring;
     EXPECT_EQ(*ring.find(), ring.known.moved);
 }
 
-TEST(LaneRecoveryRules, L4ValidBatchesAreMovedAndATornTailIsDropped) {
+TEST(LaneVerdict, L4ValidBatchesAreMovedAndATornTailIsDropped) {
     Ring ring;
     ring.append();
     const std::uint64_t torn = ring.append();
@@ -88,7 +88,7 @@ TEST(LaneRecoveryRules, L4ValidBatchesAreMovedAndATornTailIsDropped) {
     EXPECT_EQ(*ring.find(), torn);
 }
 
-TEST(LaneRecoveryRules, L4OneBatchThatWasUnderWayMayFollowATornOne) {
+TEST(LaneVerdict, L4OneBatchThatWasUnderWayMayFollowATornOne) {
     Ring ring;
     const std::uint64_t torn = ring.append(0, 3);
     ring.append(torn);  // answers had left for what lies below `torn`, and no further
@@ -96,7 +96,7 @@ TEST(LaneRecoveryRules, L4OneBatchThatWasUnderWayMayFollowATornOne) {
     EXPECT_EQ(*ring.find(), torn);
 }
 
-TEST(LaneRecoveryRules, L4MoreBatchesThanCanBeUnderWayAreDamage) {
+TEST(LaneVerdict, L4MoreBatchesThanCanBeUnderWayAreDamage) {
     Ring ring;
     const std::uint64_t bad = ring.append();
     ring.append();
@@ -105,7 +105,7 @@ TEST(LaneRecoveryRules, L4MoreBatchesThanCanBeUnderWayAreDamage) {
     EXPECT_NE(ring.refusal().find("offset " + std::to_string(bad)), std::string::npos);
 }
 
-TEST(LaneRecoveryRules, L4ABatchThatWasAnsweredIsDamageNotATornTail) {
+TEST(LaneVerdict, L4ABatchThatWasAnsweredIsDamageNotATornTail) {
     Ring ring;
     const std::uint64_t bad = ring.append();
     ring.append(bad + kLaneBlockBytes);
@@ -113,7 +113,7 @@ TEST(LaneRecoveryRules, L4ABatchThatWasAnsweredIsDamageNotATornTail) {
     EXPECT_NE(ring.refusal().find("answered"), std::string::npos);
 }
 
-TEST(LaneRecoveryRules, L4WithinABootDurableBatchesMustBeValid) {
+TEST(LaneVerdict, L4WithinABootDurableBatchesMustBeValid) {
     Ring ring;
     const std::uint64_t bad = ring.append();
     ring.known.durable = ring.end;
@@ -122,7 +122,7 @@ TEST(LaneRecoveryRules, L4WithinABootDurableBatchesMustBeValid) {
     EXPECT_NE(ring.refusal().find("durable"), std::string::npos);
 }
 
-TEST(LaneRecoveryRules, L10BatchesPastTheDurableEndAreSyncedBeforeTheyCount) {
+TEST(LaneVerdict, L10BatchesPastTheDurableEndAreSyncedBeforeTheyCount) {
     Ring ring;
     ring.append();
     ring.known.durable = ring.end;
@@ -138,14 +138,14 @@ TEST(LaneRecoveryRules, L10BatchesPastTheDurableEndAreSyncedBeforeTheyCount) {
     EXPECT_FALSE(settle_lane(ring, ring.known).ok());
 }
 
-TEST(LaneRecoveryRules, L10AnEmptyLaneOfThisBootIsNotReadToTheEndOfItsRing) {
+TEST(LaneVerdict, L10AnEmptyLaneOfThisBootIsNotReadToTheEndOfItsRing) {
     Ring ring;
     ring.known.durable = ring.end;
     EXPECT_EQ(*settle_lane(ring, ring.known), ring.end);
     EXPECT_LE(ring.bytes_read, 2 * kLaneBlockBytes);
 }
 
-TEST(LaneRecoveryRules, L10EachByteOfARingIsReadAtMostTwice) {
+TEST(LaneVerdict, L10EachByteOfARingIsReadAtMostTwice) {
     Ring ring;
     for (int i = 0; i < 20; ++i) {
         ring.append();
@@ -154,7 +154,7 @@ TEST(LaneRecoveryRules, L10EachByteOfARingIsReadAtMostTwice) {
     EXPECT_LE(ring.bytes_read, kSize + kLaneBlockBytes) << "the mover reads it once more";
 }
 
-TEST(LaneRecoveryRules, L2TheLastLapCannotPassForNew) {
+TEST(LaneVerdict, L2TheLastLapCannotPassForNew) {
     Ring ring;
     for (int i = 0; i < 63; ++i) {
         ring.append();
@@ -168,7 +168,7 @@ TEST(LaneRecoveryRules, L2TheLastLapCannotPassForNew) {
     EXPECT_EQ(*ring.find(), kSize + 4 * kLaneBlockBytes);
 }
 
-TEST(LaneRecoveryRules, L4AnOlderCopyIsKnownByTheBatchThatWasMovedLast) {
+TEST(LaneVerdict, L4AnOlderCopyIsKnownByTheBatchThatWasMovedLast) {
     Ring ring;
     EXPECT_TRUE(check_lane_floor(ring, ring.known).ok());
     Ring older = ring;
