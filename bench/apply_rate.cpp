@@ -78,7 +78,7 @@ void drain(Bench& bench, const char* what, std::uint64_t stored, std::uint64_t e
             "MB\n",
             static_cast<unsigned long long>(stored), what, count / wall, cpu / count * 1e6,
             wall / count * 1e6, static_cast<double>(bytes_written() - written_before) / count / 1e3,
-            static_cast<double>(fill.bytes_used) / 1e6);
+            static_cast<double>(fill.bytes_to_last_page) / 1e6);
         std::fflush(stdout);
     }
 }

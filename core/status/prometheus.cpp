@@ -231,7 +231,8 @@ void write_worker(MetricsText& text, const WorkerFigures& worker, std::uint64_t 
     text.gauge("sluice_ledger_orders", "Orders in the ledger.", worker.orders);
     text.counter("sluice_ledger_journal_entries_total", "Entries of the commission journal.",
                  worker.journal_entries);
-    text.gauge("sluice_ledger_used_bytes", "Pages of the ledger that are in use.",
+    text.gauge("sluice_ledger_used_bytes",
+               "Pages of the ledger up to the last one, free ones included.",
                worker.ledger_bytes_used);
     text.gauge("sluice_ledger_map_bytes", "Size of the ledger's map.", worker.ledger_bytes_map);
     text.gauge("sluice_archive_bytes", "Size of the archive of applied inputs.",

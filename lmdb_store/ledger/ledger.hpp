@@ -20,7 +20,7 @@
 namespace sluice::store {
 
 struct LedgerSize {
-    std::uint64_t bytes_used = 0;  ///< Including pages that are free again.
+    std::uint64_t bytes_to_last_page = 0;  ///< Free pages included.
     std::uint64_t bytes_map = 0;
 };
 

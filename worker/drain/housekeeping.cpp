@@ -262,7 +262,7 @@ void Housekeeping::periodic(Ledger& ledger, const std::string& node,
     if (auto* embedded = dynamic_cast<store::EmbeddedLedger*>(&ledger)) {
         embedded->clear_stale_readers();
         const store::LedgerSize fill = embedded->size();
-        set(words_.ledger_bytes_used, fill.bytes_used);
+        set(words_.ledger_bytes_used, fill.bytes_to_last_page);
         set(words_.ledger_bytes_map, fill.bytes_map);
     }
 }

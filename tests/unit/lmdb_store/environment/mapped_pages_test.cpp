@@ -108,7 +108,7 @@ TEST(MappedPages, AWalkThroughTheLedgerDoesNotHoldAllOfIt) {
         return true;
     });
     EXPECT_EQ(seen, kOrders);
-    EXPECT_GT((*ledger)->size().bytes_used, 48U << 20);
+    EXPECT_GT((*ledger)->size().bytes_to_last_page, 48U << 20);
     EXPECT_LT(largest, before + (32U << 20));
 }
 
