@@ -42,7 +42,7 @@ Result<std::vector<MoneyCommand>> reversible(const Reverse& command, const Comma
                                              LedgerTxn& txn) {
     std::vector<MoneyCommand> rows(1);
     if (!load_posting(txn, context.account, command.id, rows.front())) {
-        rows = standing_postings(txn, context.account, command.id);
+        rows = unreversed_postings(txn, context.account, command.id);
         MoneyCommand first;
         if (rows.empty() && load_posting(txn, context.account, posting_id(command.id, 1), first)) {
             return refused("each opening balance of " + command.id + " was reversed before");

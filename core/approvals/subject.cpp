@@ -247,7 +247,7 @@ std::map<Currency, Decimal> totals_of(const PendingApproval& row, LedgerReader& 
             add_to(totals, one.amount.currency, one.amount);
         }
     } else if (const auto* reverse = std::get_if<Reverse>(&request->command)) {
-        for (const MoneyCommand& one : standing_postings(ledger, row.account, reverse->id)) {
+        for (const MoneyCommand& one : unreversed_postings(ledger, row.account, reverse->id)) {
             add_to(totals, one.currency, {one.currency, -one.amount});
         }
     }
@@ -261,8 +261,8 @@ bool load_posting(LedgerReader& ledger, AccountNumber account, const std::string
     return ledger.load(row) && row.account == account && row.topic != Topic::kReverse;
 }
 
-std::vector<MoneyCommand> standing_postings(LedgerReader& ledger, AccountNumber account,
-                                            const std::string& import) {
+std::vector<MoneyCommand> unreversed_postings(LedgerReader& ledger, AccountNumber account,
+                                              const std::string& import) {
     std::vector<MoneyCommand> rows;
     MoneyCommand row;
     for (std::uint64_t number = 1; load_posting(ledger, account, posting_id(import, number), row);

@@ -92,9 +92,9 @@ void add_effect(ApprovalSubject& subject, ShownEffect effect);
 [[nodiscard]] bool load_posting(LedgerReader& ledger, AccountNumber account, const std::string& id,
                                 MoneyCommand& row);
 /// Returns the opening balances of an import that were not reversed, in the order of its rows.
-[[nodiscard]] std::vector<MoneyCommand> standing_postings(LedgerReader& ledger,
-                                                          AccountNumber account,
-                                                          const std::string& import);
+[[nodiscard]] std::vector<MoneyCommand> unreversed_postings(LedgerReader& ledger,
+                                                            AccountNumber account,
+                                                            const std::string& import);
 /// Returns what the command posts, by currency: its own amount, or the sums of the opening balances
 /// that it imports, or reverses as long as it waits.
 [[nodiscard]] std::map<Currency, Decimal> totals_of(const PendingApproval& row,

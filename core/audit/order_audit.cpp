@@ -52,7 +52,7 @@ LineSums earned(const OrderState& state, const Position& position) {
     LineSums sums;
     if (&position == state.position() && state.earns()) {
         const std::vector<Decimal> earns =
-            line_commissions(state, position, StandingRefunds(state.refunds));
+            line_commissions(state, position, EffectiveRefunds(state.refunds));
         for (std::size_t i = 0; i < state.lines.size(); ++i) {
             if (state.lines[i].present) {
                 add_to(sums, {state.lines[i].id, state.currency}, {state.currency, earns[i]});

@@ -68,7 +68,7 @@ const std::string& CreatorLedger::shop_name(ShopNumber shop) {
 const std::string& CreatorLedger::number_of(const OrderKey& order) {
     const auto [number, added] = numbers_.try_emplace(order, order.order_id.str());
     OrderState state;
-    if (added && ledger_.load_order(order, state) && was_of(state, scope_.creator()) &&
+    if (added && ledger_.load_order(order, state) && is_or_was_of(state, scope_.creator()) &&
         !state.numbers.empty()) {
         number->second = state.numbers.front();
     }

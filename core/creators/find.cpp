@@ -44,7 +44,7 @@ bool is_confirmed(const OrderState& order, const MissedOrder& missed) {
 }  // namespace
 
 bool CreatorLedger::answers(const OrderState& order, const MissedOrder& missed) {
-    return was_of(order, scope_.creator()) || has_code_of(ledger_, order, scope_.creator()) ||
+    return is_or_was_of(order, scope_.creator()) || has_code_of(ledger_, order, scope_.creator()) ||
            (missed.number && fits(order, missed)) || is_confirmed(order, missed);
 }
 

@@ -180,7 +180,7 @@ std::string_view to_string(Cause cause) noexcept {
     return kNames.at(static_cast<std::size_t>(cause));
 }
 
-bool was_of(const OrderState& order, const CreatorId& creator) {
+bool is_or_was_of(const OrderState& order, const CreatorId& creator) {
     return position_of(order, creator) != nullptr;
 }
 

@@ -15,7 +15,7 @@ namespace sluice {
                                     const CreatorId& creator, Timestamp now);
 
 /// Returns whether a position of the order is or was the creator's.
-[[nodiscard]] bool was_of(const OrderState& order, const CreatorId& creator);
+[[nodiscard]] bool is_or_was_of(const OrderState& order, const CreatorId& creator);
 /// Returns whether the order has a code that was the creator's at the time of the order, or that
 /// was no creator's then and the creator's before or after.
 [[nodiscard]] bool has_code_of(LedgerReader& ledger, const OrderState& order,

@@ -66,7 +66,7 @@ void explain_events(Explanation& out, LedgerReader& ledger) {
 
 // ---- Refunds ----------------------------------------------------------------------------------
 
-void explain_refunds(Explanation& out, const StandingRefunds& refunds) {
+void explain_refunds(Explanation& out, const EffectiveRefunds& refunds) {
     for (const RefundRow& row : out.order.refunds) {
         const RefundRow* standing = refunds.rows().at(row.line.view());
         const bool stands = standing == &row;
@@ -196,7 +196,7 @@ Decimal accrued_by_hand(const Position& position, Currency currency) {
 /// Explains the lines of one order. Builds its indices once, so that the time is linear in lines.
 class LineExplainer {
 public:
-    LineExplainer(const OrderState& order, const StandingRefunds& refunds, LedgerReader& ledger)
+    LineExplainer(const OrderState& order, const EffectiveRefunds& refunds, LedgerReader& ledger)
         : order_(order),
           position_(order.position()),
           refunds_(refunds),
@@ -252,7 +252,7 @@ public:
 private:
     const OrderState& order_;
     const Position* position_;
-    const StandingRefunds& refunds_;
+    const EffectiveRefunds& refunds_;
     LedgerReader& ledger_;
     ProgramVersions programs_;
     std::optional<ByLine<const FrozenLine, &FrozenLine::line>> frozen_;
@@ -361,7 +361,7 @@ Result<Explanation> explain_order(LedgerReader& ledger, const OrderKey& key) {
     }
     out.shop = *shop;
     explain_events(out, ledger);
-    const StandingRefunds refunds(out.order.refunds);
+    const EffectiveRefunds refunds(out.order.refunds);
     explain_refunds(out, refunds);
     explain_attribution(out, ledger);
     LineExplainer lines(out.order, refunds, ledger);

@@ -175,7 +175,7 @@ Json payout_json(const ExplainedPayout& payout) {
 
 Json explanation_object(const Explanation& e, const OrderAnswer& answer) {
     const OrderState& order = e.order;
-    const StandingRefunds refunds(order.refunds);
+    const EffectiveRefunds refunds(order.refunds);
     Json object{{"answer", answer_json(answer)},
                 {"order_id", order.key.order_id.view()},
                 {"shop_id", e.shop.shop_id.view()},

@@ -144,7 +144,7 @@ void write_refunds(Page& page, const Explanation& e) {
                   refund.row.version.to_string());
         page.detail(refund.words);
     }
-    const StandingRefunds sums(e.order.refunds);
+    const EffectiveRefunds sums(e.order.refunds);
     page.item("together " + sums.amount_sum().to_string() + ", tax " + sums.tax_sum().to_string());
 }
 

@@ -166,7 +166,7 @@ void TableWriter::add_order(const ShopRow& shop, const OrderState& order, const 
          .order = order,
          .given = given,
          .creator = given == nullptr ? std::string_view() : given->creator.view(),
-         .refunds = StandingRefunds(order.refunds),
+         .refunds = EffectiveRefunds(order.refunds),
          .commission = commission_amount(order),
          .node = nodes.of(order.last_node)});
     for (std::size_t i = 0; i < order.positions.size(); ++i) {

@@ -50,7 +50,7 @@ std::vector<OpeningImport::Row> openings_of(const PendingApproval& row, const Co
     }
     std::vector<OpeningImport::Row> rows;
     if (const auto* reverse = std::get_if<Reverse>(&command)) {
-        for (const MoneyCommand& one : standing_postings(ledger, row.account, reverse->id)) {
+        for (const MoneyCommand& one : unreversed_postings(ledger, row.account, reverse->id)) {
             OpeningImport::Row& opposite = rows.emplace_back();
             opposite.line = static_cast<std::uint32_t>(rows.size());
             opposite.creator = shown_id(ledger, row.account, one.creator);

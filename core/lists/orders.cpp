@@ -57,7 +57,7 @@ Row OrderRows::row(const ShopRow& shop, const OrderState& order, Timestamp now) 
         {shop, order, given,
          given == nullptr ? std::string_view()
                           : creators_.shown(shop.account, given->creator).view(),
-         StandingRefunds(order.refunds), commission_amount(order), judge_.status(order, now),
+         EffectiveRefunds(order.refunds), commission_amount(order), judge_.status(order, now),
          judge_.blocked_by(order), nodes_.of(order.last_node)});
 }
 

@@ -82,7 +82,7 @@ struct OrderOf {
     const OrderState& order;
     const Attribution* given;  ///< Null without a creator.
     std::string_view creator;  ///< As shown, or empty.
-    const StandingRefunds& refunds;
+    const EffectiveRefunds& refunds;
     Money commission;
     std::string_view status{};
     std::vector<std::string> blocked_by{};

@@ -156,7 +156,7 @@ Decimal net_sales(const OrderState& state) {
         if (!line.present) {
             continue;
         }
-        const RefundRow* refund = standing_row(state.refunds, line.id);
+        const RefundRow* refund = effective_row(state.refunds, line.id);
         const RefundEffect effect =
             refund == nullptr ? RefundEffect::kNone : refund_effect(line.amount, refund->amount);
         Decimal net = line.amount - line.tax;

@@ -194,12 +194,12 @@ void state_refunds(OrderStep& step, OrderState& state, const OrderEvent& event,
         return;
     }
     const std::vector<RefundRow> rows_before = state.refunds;
-    const StandingRefunds before(rows_before);
+    const EffectiveRefunds before(rows_before);
     RefundBook book(step, state, find_owner);
     for (const RefundLineItem& refund : event.refund_line_items) {
         book.state_refund(refund, event.updated_at);
     }
-    const StandingRefunds after(state.refunds);
+    const EffectiveRefunds after(state.refunds);
     for (const RefundLineItem& refund : event.refund_line_items) {
         LineItemId line(refund.line_item_id);
         if (before.amount(line) != after.amount(line)) {
@@ -241,7 +241,7 @@ void state_device(OrderState& state, const OrderEvent& event, const EventArrival
 
 }  // namespace
 
-StandingRefunds::StandingRefunds(const std::vector<RefundRow>& rows) {
+EffectiveRefunds::EffectiveRefunds(const std::vector<RefundRow>& rows) {
     for (const RefundRow& row : rows) {
         const RefundRow*& standing = rows_[row.line.view()];
         if (standing == nullptr || stands_before(row, *standing)) {
@@ -254,12 +254,13 @@ StandingRefunds::StandingRefunds(const std::vector<RefundRow>& rows) {
     }
 }
 
-Decimal StandingRefunds::amount(const LineItemId& line) const {
+Decimal EffectiveRefunds::amount(const LineItemId& line) const {
     const auto found = rows_.find(line.view());
     return found == rows_.end() ? Decimal() : found->second->amount;
 }
 
-const RefundRow* standing_row(const std::vector<RefundRow>& rows, const LineItemId& line) noexcept {
+const RefundRow* effective_row(const std::vector<RefundRow>& rows,
+                               const LineItemId& line) noexcept {
     const RefundRow* standing = nullptr;
     for (const RefundRow& row : rows) {
         if (row.line == line && (standing == nullptr || stands_before(row, *standing))) {

@@ -59,9 +59,9 @@ struct EventArrival {
 };
 
 /// Refunded amounts of an order's lines. Of several rows of a line one is effective (rule R2).
-class StandingRefunds {
+class EffectiveRefunds {
 public:
-    explicit StandingRefunds(const std::vector<RefundRow>& rows);
+    explicit EffectiveRefunds(const std::vector<RefundRow>& rows);
     /// Returns the refunded amount of a line; 0 if nothing was refunded.
     [[nodiscard]] Decimal amount(const LineItemId& line) const;
     /// Returns the effective rows by line, in no order. Valid as long as the rows of the
@@ -81,8 +81,8 @@ private:
 };
 
 /// Returns the effective row of a line, or nullptr.
-[[nodiscard]] const RefundRow* standing_row(const std::vector<RefundRow>& rows,
-                                            const LineItemId& line) noexcept;
+[[nodiscard]] const RefundRow* effective_row(const std::vector<RefundRow>& rows,
+                                             const LineItemId& line) noexcept;
 
 struct ShownAnomaly {
     AnomalyKind kind;

@@ -59,7 +59,7 @@ private:
 
     void reach_targets() {
         postings_.reserve(state_.lines.size() + kMemosExpected);
-        const StandingRefunds refunds(state_.refunds);
+        const EffectiveRefunds refunds(state_.refunds);
         const std::vector<Decimal> targets = line_commissions(state_, position_, refunds);
         for (std::size_t i = 0; i < state_.lines.size(); ++i) {
             const OrderLine& line = state_.lines[i];

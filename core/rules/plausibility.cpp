@@ -33,7 +33,7 @@ const OrderLine* refunded_line(const OrderState& state) {
     if (state.refunds.empty()) {
         return nullptr;
     }
-    const StandingRefunds refunds(state.refunds);
+    const EffectiveRefunds refunds(state.refunds);
     for (const OrderLine& line : state.lines) {
         if (line.present &&
             refund_effect(line.amount, refunds.amount(line.id)) == RefundEffect::kExceeds) {
@@ -104,7 +104,7 @@ Decimal exceeding_tax(const OrderState& state) {
     // none.
     if (std::ranges::any_of(state.refunds,
                             [](const RefundRow& refund) { return refund.tax > refund.amount; })) {
-        const StandingRefunds refunds(state.refunds);
+        const EffectiveRefunds refunds(state.refunds);
         for (const auto& [line, refund] : refunds.rows()) {
             consider(refund->tax, refund->amount);
         }
@@ -114,7 +114,7 @@ Decimal exceeding_tax(const OrderState& state) {
 
 /// How much more than their lines the refunds are, in sum.
 Decimal refunded_beyond(const OrderState& state) {
-    const StandingRefunds refunds(state.refunds);
+    const EffectiveRefunds refunds(state.refunds);
     Decimal sum;
     for (const OrderLine& line : state.lines) {
         const Decimal refunded = refunds.amount(line.id);
@@ -157,7 +157,7 @@ std::string lasting_message(AnomalyKind kind, const OrderState& state,
     switch (kind) {
         case AnomalyKind::kRefundExceedsLine: {
             const OrderLine* line = refunded_line(state);
-            const Decimal refunded = StandingRefunds(state.refunds).amount(line->id);
+            const Decimal refunded = EffectiveRefunds(state.refunds).amount(line->id);
             return "line " + line->id.str() + ": refunded " + refunded.to_string() + " of " +
                    line->amount.to_string();
         }

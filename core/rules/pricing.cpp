@@ -219,7 +219,7 @@ Decimal after_refund(const cpp_rational& share, const OrderLine& line, const Dec
 }  // namespace
 
 std::vector<Decimal> line_commissions(const OrderState& state, const Position& position,
-                                      const StandingRefunds& refunds) {
+                                      const EffectiveRefunds& refunds) {
     const std::vector<PricedLine> lines = lines_with_rates(state, position);
     std::vector<Decimal> commissions(state.lines.size(), zero_amount(state.currency));
     if (earns_alone(lines, position, state.currency)) {

@@ -17,7 +17,7 @@ namespace sluice {
 /// @return scale() == the currency's digits. Requires: every present line is frozen.
 [[nodiscard]] std::vector<Decimal> line_commissions(const OrderState& state,
                                                     const Position& position,
-                                                    const StandingRefunds& refunds);
+                                                    const EffectiveRefunds& refunds);
 
 /// Sums over the present lines, in the order's currency. Requires: the position is live, the order
 /// earns, and what is accrued of its lines is posted.

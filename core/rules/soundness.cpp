@@ -222,7 +222,7 @@ std::optional<std::string> damage_of_accrual(const OrderState& state) {
     for (const Position& position : state.positions) {
         std::vector<Decimal> earned;
         if (&position == state.position() && state.earns()) {
-            earned = line_commissions(state, position, StandingRefunds(state.refunds));
+            earned = line_commissions(state, position, EffectiveRefunds(state.refunds));
         }
         if (auto damage = damage_of_earned(position, state, earned)) {
             return of_position(position, *damage);

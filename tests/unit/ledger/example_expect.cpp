@@ -123,7 +123,7 @@ json ExampleExpectations::row_of(const std::string& id) {
     one().from_shop("shop-1");
     const OrderState state = one().order(id);
     const auto reader = one().read();
-    const StandingRefunds refunds(state.refunds);
+    const EffectiveRefunds refunds(state.refunds);
     const Position* position = state.position();
     const Allocated allocated = allocated_of(state, *reader);
     json row;

@@ -187,7 +187,7 @@ TEST_P(Properties, AnAccrualEqualsTheEarningsOfItsLines) {
             if (position == nullptr) {
                 return true;
             }
-            const StandingRefunds refunds(state.refunds);
+            const EffectiveRefunds refunds(state.refunds);
             std::map<LineItemId, FrozenRate> rates;
             for (const FrozenLine& line : position->frozen) {
                 rates.emplace(line.line, line.rate);
@@ -252,7 +252,7 @@ std::string fields(const OrderState& state) {
     }
     std::vector<std::string> rows;
     for (const RefundRow& row : state.refunds) {
-        const bool stands = standing_row(state.refunds, row.line) == &row;
+        const bool stands = effective_row(state.refunds, row.line) == &row;
         rows.push_back(" " + row.id.str() + "=" + row.amount.to_string() + "@" +
                        row.version.to_string() + (stands ? "+" : "-"));
     }

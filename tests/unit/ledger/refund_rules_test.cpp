@@ -21,9 +21,9 @@ protected:
         return order;
     }
     std::string refund_sum(std::string_view id = "o1") {
-        return StandingRefunds(books.order(id).refunds).amount_sum().to_string();
+        return EffectiveRefunds(books.order(id).refunds).amount_sum().to_string();
     }
-    std::string tax_sum() { return StandingRefunds(books.order().refunds).tax_sum().to_string(); }
+    std::string tax_sum() { return EffectiveRefunds(books.order().refunds).tax_sum().to_string(); }
 };
 SLUICE_FOR_EVERY_LEDGER(RefundRules);
 
