@@ -40,9 +40,9 @@ struct FeedOrder {
 struct FeedBatch {
     FeedOrder order;
     std::vector<Notice> notices;
-    lists::FeedPlace place;  ///< The end of what was read.
-    bool more = false;       ///< There are further changes.
-    std::uint64_t entries = 0;
+    lists::FeedPlace place;     ///< The end of what was read.
+    bool more = false;          ///< There are further changes.
+    std::uint64_t entries = 0;  ///< Entries in all chains of the account when this was read.
     bool diverged = false;
     std::optional<Error> error;  ///< The ledger cannot be read.
 };

@@ -17,7 +17,7 @@
 
 namespace sluice::notify {
 
-/// Requests under way for one destination, and in all.
+/// Most requests under way at once, for one destination and for all of them.
 inline constexpr unsigned kUnderWayMax = 8, kUnderWayOfAllMax = 64;
 /// Changes that could be sent at once. More are not read.
 inline constexpr std::size_t kDueAtOnceMax = 64;

@@ -34,7 +34,8 @@ struct PreparedInput {
 /// Returns the first fault of a body that breaks the rules of its endpoint.
 [[nodiscard]] std::string first_fault(std::span<const FieldError> errors);
 
-/// Only an input that was edited after it was stored has pseudonyms.
+/// Returns kRead for an input that was edited after it was stored, else kRefused, because only an
+/// edit writes pseudonyms.
 [[nodiscard]] inline Pseudonyms pseudonyms_of(const Input& input) noexcept {
     return input.body_sha256 ? Pseudonyms::kRead : Pseudonyms::kRefused;
 }

@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-/// The reasons of dead letters begin with them.
+/// Beginnings of the reasons of dead letters.
 inline constexpr std::string_view kNotRegistered = "SHOP_NOT_REGISTERED";
 inline constexpr std::string_view kFromFuture = "RECEIVED_IN_FUTURE";
 

@@ -23,7 +23,7 @@ inline constexpr std::int64_t kLimitDays = 31;
 /// How far back the limit of a payout run counts: closes that follow one another are one run.
 inline constexpr std::int64_t kRunHours = 24;
 
-/// Returns whom the creator is paid as now: the digest of the payee, zeros for none.
+/// Returns the digest of the creator's present payee, or zeros if there is none.
 [[nodiscard]] Digest256 payee_of(LedgerReader& ledger, AccountNumber account,
                                  const CreatorId& creator);
 

@@ -41,8 +41,8 @@ struct Approving {
     CommandContext context;  ///< As the command's, with the name of the approver as its actor.
     std::optional<SignedApproval> row;
 };
-/// Refuses a signature by a key of none of the approvers, of another statement or namespace, or one
-/// that is cut; and an approval without a signature by an approver who has a key.
+/// Refuses a signature by a key of none of the approvers, of another statement or namespace, or a
+/// truncated one; and an approval without a signature by an approver who has a key.
 [[nodiscard]] Result<Approving> approving(const Approve& command, const ApprovalSubject& subject,
                                           const CommandContext& context, const Policy& policy,
                                           LedgerReader& ledger);

@@ -17,11 +17,13 @@ namespace sluice {
 
 class CommitPace {
 public:
-    /// A commit is delayed for at most this part of the last commit's time.
+    /// A commit is delayed for at most a kDelayPart-th of the average commit time.
     static constexpr std::uint64_t kDelayPart = 4;
-    /// Reading and checking a request takes about twice as long as writing its answer.
+    /// Writing an answer, and reading and checking the next request, take about 3 times as long as
+    /// writing the answer.
     static constexpr std::uint64_t kGatherFactor = 3;
-    /// After this many delays in a row that gathered no requests, commits are not delayed.
+    /// After this many delays in a row for which fewer than half of the missing clients came,
+    /// commits are not delayed.
     static constexpr unsigned kTrust = 8;
     /// Commits after which a delay is tried again.
     static constexpr unsigned kTryEvery = 64;
@@ -73,7 +75,7 @@ private:
     /// Returns true if the next commit may be delayed.
     [[nodiscard]] bool gathers() const noexcept { return trust_ > 0 || untried_ >= kTryEvery; }
 
-    std::uint64_t commit_us_ = 0;  ///< Average commit, without outliers.
+    std::uint64_t commit_us_ = 0;  ///< Average time. An outlier counts as twice the average.
     std::size_t count_ = 0;        ///< Clients that sent lately; as many may send again.
     std::uint64_t answer_ns_ = 0;  ///< Average time to write one answer.
     std::uint64_t delay_until_us_ = 0;

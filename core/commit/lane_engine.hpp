@@ -60,7 +60,7 @@ public:
     };
 
     /// Starts with an open lane that is empty from `end` on. The writer stays below `floor` +
-    /// `size`. Requires: no batch is in flight.
+    /// `size`. Requires: the lane is closed, and no batch is in flight.
     void opened(std::uint64_t size, std::uint64_t end, std::uint64_t floor) noexcept;
     /// Ends writing. Batches in flight are still answered.
     void close(Actions& actions) noexcept;

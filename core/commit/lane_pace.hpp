@@ -4,9 +4,9 @@
 // do, because the disk would be idle while the event loop answers and reads. Clients wait for their
 // answers before they send more. A second write that began with the first few returning clients
 // would leave the others behind two writes, and each write would carry few records. So the second
-// write waits for half of all clients, or for all clients outside the first one; it also begins
-// when the first one ends. No write waits for a timer, and a request that arrives while nothing is
-// written does not wait at all.
+// write waits for seven eighths of half of all clients, or of all clients outside the first one if
+// they are fewer; it also begins when the first one ends. No write waits for a timer, and a request
+// that arrives while nothing is written does not wait at all.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    std::uint64_t write_us_ = 0;  ///< Average write, without outliers.
+    std::uint64_t write_us_ = 0;  ///< Average time. An outlier counts as twice the average.
     std::size_t clients_ = 0;     ///< Largest recent number of clients without an answer.
 };
 

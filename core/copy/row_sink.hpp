@@ -43,7 +43,7 @@ public:
     virtual void add(const NodeBalance& balance) = 0;
     virtual void add(const JournalGroup& group) = 0;
     virtual void add(const OrderState& order) = 0;
-    /// Takes an event that the order's own row has no room for.
+    /// Takes one more event of an order. The row of the order has room for the first ones only.
     virtual void add(const OrderKey& order, const EventTrace& event) = 0;
     virtual void add(const CatalogRecord& record) = 0;
 };

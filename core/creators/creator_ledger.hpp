@@ -2,8 +2,8 @@
 //
 // Made of a reader and a scope, so that no function takes an account or a creator. Account and
 // creator of every row that is read are compared with the scope's; a row of another one is thrown
-// as ForeignRow, because an index that leads there is wrong. Unknown ids and ids of others are
-// nothing alike.
+// as ForeignRow, because an index that leads there is wrong. An id of another creator is answered
+// as an unknown id is: with nothing.
 //
 // A payment's id is its day and currency, `20260131-EUR`, with `-2` behind the second one. A payout
 // id would tell how many creators were paid before her in the payout run.

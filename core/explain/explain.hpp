@@ -78,7 +78,7 @@ struct ExplainedPayout {
     std::string node;  ///< UUID of the queue that its close came through.
     Currency currency;
     Decimal amount;          ///< Sum of the order's items.
-    bool is_active = false;  ///< It keeps what it took: not void, failed or returned.
+    bool is_active = false;  ///< Its items are allocated to it: not void, failed or returned.
     Timestamp closed_at;
     std::optional<Timestamp> sent_at, ended_at;
     std::vector<PayoutItem> items{};
@@ -115,7 +115,8 @@ struct Explanation {
 
 /// The first answer to a person who asks about an order.
 struct OrderAnswer {
-    std::string_view status;           ///< As order_status() says.
+    /// As OrderJudge::status() returns it (core/statements/statements.hpp).
+    std::string_view status;
     std::string sentence;              ///< To be read aloud.
     std::optional<Timestamp> since;    ///< Since when the order has this status, if that is known.
     std::optional<Timestamp> next_at;  ///< When the next step comes: the pending commission clears,

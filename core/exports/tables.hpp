@@ -21,7 +21,7 @@ struct ExportTable {
     std::vector<Column> columns;
 };
 
-/// Returns all tables. The last one has changes.
+/// Returns all tables. The last one is the table of changes.
 [[nodiscard]] const std::vector<ExportTable>& export_tables();
 /// Returns the tables that write_tables() fills: all but those of changes alone.
 [[nodiscard]] std::vector<const ExportTable*> snapshot_tables();

@@ -1,4 +1,4 @@
-// Answers: the bodies and statuses of both endpoints, and the names of their outcomes.
+// Answers: the bodies and statuses of all endpoints, and the names of their outcomes.
 #pragma once
 
 #include <cstddef>
@@ -96,9 +96,10 @@ struct Answer {
     std::string_view content_type;  ///< Empty without a body.
     std::string_view static_body;   ///< Used if `body` is empty.
     std::string body;
-    bool nginx_page = false;          ///< nginx sends its own page for `status`.
-    bool allow_post = false;          ///< `Allow: POST`
-    std::uint32_t retry_after = 0;    ///< 429: seconds
+    bool nginx_page = false;  ///< nginx sends its own page for `status`.
+    bool allow_post = false;  ///< `Allow: POST`
+    /// Seconds of Retry-After of a 429. That of a 503 is a directive of nginx.
+    std::uint32_t retry_after = 0;
     std::optional<RateVerdict> rate;  ///< X-RateLimit-* when set
 
     [[nodiscard]] std::string_view text() const noexcept {

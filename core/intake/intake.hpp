@@ -99,6 +99,7 @@ struct IntakeScratch {
                                   RegistryView& registry);
 /// Webhooks, step 2: 401, 400, 200 for a ping and for orders that are ignored, else what to store;
 /// 503 if the body cannot be read. Takes no place in the rate window. Throws std::bad_alloc.
+/// @param anon_field  Name of the order attribute that has the anonymous id.
 [[nodiscard]] Accepting accept_webhook(const RequestHead& head, Platform platform,
                                        std::string_view anon_field, const Sender& sender,
                                        CheckedBody& body, RateGate& gate, Timestamp now,

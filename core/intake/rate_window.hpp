@@ -38,8 +38,9 @@ struct RateVerdict {
 
 /// Result of one request: the rate word after it, and the verdict. Windows are aligned to multiples
 /// of their length since the epoch. A word that ends more than one window + 2 s ahead, because the
-/// clock stepped back, ends with the current window and keeps its count. A refused request does not
-/// change the window; the count saturates.
+/// clock stepped back, ends with the current window and keeps its count. So does a word whose
+/// window has another length, because the limit was changed. A refused request does not change the
+/// window; the count saturates.
 struct RateStep {
     std::uint64_t word;
     RateVerdict verdict;

@@ -113,14 +113,16 @@ struct BearerView {
 
 /// The sender that a request names; enough to check the request without the registry.
 struct Sender {
-    std::shared_ptr<const ShopView> shop;  ///< Events: null if unknown; a dummy key is used then.
+    /// Events, webhooks, clicks: null if unknown; a dummy key is used then.
+    std::shared_ptr<const ShopView> shop;
     std::shared_ptr<const TokenView> bearer;  ///< Catalog.
     Digest256 signature{};
     Topic topic = Topic::kOrderCreate;  ///< Catalog: known after step 1.
-    /// Events: RegistryView::is_key_outdated(). Meanwhile no signature can be called wrong, not
-    /// even for an unknown shop, because the difference would reveal which shops exist.
+    /// Events, webhooks, clicks: RegistryView::is_key_outdated(). Meanwhile no signature can be
+    /// called wrong, not even for an unknown shop, because the difference would reveal which shops
+    /// exist.
     bool is_key_outdated = false;
-    /// Events: RegistryView::signing_tokens_max().
+    /// Events, webhooks, clicks: RegistryView::signing_tokens_max().
     std::uint32_t signing_tokens_max = 1;
     /// Webhooks: address and header name different shops. Then `shop` is null.
     bool shop_differs = false;

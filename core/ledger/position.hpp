@@ -114,8 +114,8 @@ struct Position {
     Attribution attribution{};
     FrozenFacts facts;
     std::vector<FrozenLine> frozen{};  ///< In the order of freezing.
-    std::vector<LineAccrual>
-        accruals{};  ///< At most one per line and currency, in the order of posting.
+    /// At most one per line and currency, in the order of posting.
+    std::vector<LineAccrual> accruals{};
     std::vector<PositionPayout> payouts{};
     /// The latest accounting date of its postings. Accrued before a later instant is accrued now.
     Timestamp last_posted{};

@@ -54,7 +54,7 @@ private:
     Held held_;
 };
 
-/// Null for an empty text.
+/// Returns null for an empty text.
 [[nodiscard]] inline Value or_null(std::string_view text) {
     return text.empty() ? Value() : Value(text);
 }
@@ -62,7 +62,7 @@ private:
     return or_null(id.view());
 }
 
-/// The value of a member of what a row is made of: `member<&CreatorHold::actor>`.
+/// Returns the value of a member of what a row is made of: `member<&CreatorHold::actor>`.
 template <class Of, class Type>
 Of class_of(Type Of::*member);
 template <auto kMember>
@@ -75,7 +75,7 @@ template <auto kMember>
 [[nodiscard]] std::size_t column_place(const std::vector<Column>& columns, std::string_view name);
 [[nodiscard]] std::vector<std::size_t> column_places(const std::vector<Column>& columns,
                                                      std::string_view names);
-/// A whole number, which may be below 0.
+/// Returns the value of a whole number, which may be below 0.
 [[nodiscard]] inline Value whole(const Decimal& number) {
     return Json(static_cast<std::int64_t>(number.unscaled()));
 }

@@ -26,8 +26,9 @@ public:
     [[nodiscard]] bool load(const std::string& command_id, MoneyCommand& credit);
     /// Returns the active payouts that have an item of the credit. Requires: load() loaded it last.
     [[nodiscard]] std::vector<std::string> payouts_of(const MoneyCommand& credit);
-    /// The payouts have ended and still hold their items, until released() names each.
+    /// Notes payouts that have ended and still hold their items, until released() names each.
     void expect_release(std::span<const Payout> ended);
+    /// Notes that the payout's item of the command was released.
     void released(const std::string& payout_id, const std::string& command_id);
 
 private:

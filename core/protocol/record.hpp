@@ -65,8 +65,8 @@ struct RecordMeta {
     Timestamp received_at{};
     std::string_view request_id{};       ///< nginx's $request_id, or empty.
     std::string_view idempotency_key{};  ///< Catalog only.
-    std::string_view
-        anon_id{};  ///< Orders: the anonymous id, so that no reader needs its field's name.
+    /// Orders: the anonymous id, so that no reader needs its field's name.
+    std::string_view anon_id{};
     /// Replaces anon_id once the person was forgotten. The ledger identifies the device by it. Only
     /// in a record that was edited after it was stored.
     std::optional<Digest256> anon_pseudonym{};

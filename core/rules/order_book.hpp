@@ -123,6 +123,8 @@ using FindRefundOwner = std::function<std::optional<RefundOwner>(std::string_vie
 /// Returns the value of OrderState::customer, or nullopt if the payload names no customer.
 [[nodiscard]] std::optional<Digest256> customer_digest(const OrderEvent& event);
 
+/// Greatest distance of an event's updated_at, or of an order's ordered_at, ahead of the receipt.
+/// Beyond it, the clock of the shop is called wrong.
 inline constexpr std::int64_t kFutureSeconds = kSecondsPerDay;
 
 }  // namespace sluice

@@ -1,5 +1,7 @@
 // Owed changes: the postings that take an order's position from its accrued amount to the amount
 // that it earns now, after an update, a refund, a cancellation or a rejection (rules J1, R3).
+//
+// The amount may fall below what was paid; core/positions/open_amounts shows that as a debt.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +17,8 @@ namespace sluice {
 struct PostingCause {
     /// Reason of every posting, if the order is being attributed, rejected or released.
     std::optional<JournalReason> all{};
-    std::size_t frozen_before =
-        0;  ///< Lines that were frozen before; later ones have the reason ACCRUAL.
+    /// Lines that were frozen before; later ones have the reason ACCRUAL.
+    std::size_t frozen_before = 0;
     bool cancellation_changed = false;
     std::vector<LineItemId> refunds_changed{};  ///< kRefund; else kUpdate.
 };

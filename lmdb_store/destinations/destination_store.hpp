@@ -19,8 +19,9 @@
 namespace sluice::store {
 
 inline constexpr std::size_t kDestinationsMax = 100;
-/// The log keeps so many attempts, none older than this.
+/// Most attempts in the log, of all destinations together.
 inline constexpr std::uint64_t kAttemptsMax = 100'000;
+/// Greatest age of an attempt in the log.
 inline constexpr std::uint64_t kAttemptAgeMaxMs = std::uint64_t{30} * 86'400'000;
 
 /// Made by the first `sluice notify add`.

@@ -67,11 +67,12 @@ struct DestinationProgress {
     std::string last_error;           ///< Empty after a success.
     std::uint64_t disabled_at = 0;    ///< 0 unless it is disabled.
     std::string disabled_why;         ///< For people.
-    std::uint64_t fresh_starts = 0;   ///< Number of performed fresh starts.
-    std::uint64_t delivered = 0;      ///< Requests that were answered 2xx.
-    std::uint64_t failed = 0;         ///< Requests that were not.
-    std::uint64_t expired = 0;        ///< Changes that were given up.
-    std::uint64_t pending = 0;        ///< Rows of PendingChange. Not stored.
+    /// Destination::fresh_starts when the sender last started afresh.
+    std::uint64_t fresh_starts = 0;
+    std::uint64_t delivered = 0;  ///< Requests that were answered 2xx.
+    std::uint64_t failed = 0;     ///< Requests that were not.
+    std::uint64_t expired = 0;    ///< Changes that were given up.
+    std::uint64_t pending = 0;    ///< Rows of PendingChange. Not stored.
 };
 
 struct StoredDestination {
@@ -112,7 +113,7 @@ enum class AttemptOutcome : std::uint8_t {
     kFailed = 3,    ///< Failed for the last time; its order continues.
     kDisabled = 4,  ///< Failed, and the destination was disabled with it.
 };
-/// FieldReader asks it of what is stored.
+/// Returns whether a stored number is an outcome. FieldReader calls it.
 [[nodiscard]] constexpr bool is_valid(AttemptOutcome outcome) noexcept {
     return outcome >= AttemptOutcome::kDelivered && outcome <= AttemptOutcome::kDisabled;
 }

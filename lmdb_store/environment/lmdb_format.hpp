@@ -1,6 +1,6 @@
-// LMDB's data format, version 1, and the head of its lock file, both of LMDB 0.9: what the store
-// knows by heart, because LMDB's interface does not show it. Internal to lmdb_store;
-// lmdb_version.hpp keeps other versions away.
+// LMDB's data format, version 1, and the head of its lock file, both of LMDB 0.9: as constants,
+// because LMDB's interface does not have them. Internal to lmdb_store; lmdb_version.hpp keeps other
+// versions away.
 #pragma once
 
 #include <array>

@@ -25,7 +25,7 @@ struct alignas(64) LaneCell {
     std::atomic<std::uint64_t> durable;  ///< Set by the writer; all bytes below are durable.
     std::atomic<std::uint64_t> floor;    ///< Set by movers; the writer stays below floor + size.
     std::atomic<std::uint64_t> moved;    ///< Set by movers; all bytes below are in the queue.
-    std::atomic<std::uint64_t> settled;  ///< Set by recovery; the lane ends at this `durable`.
+    std::atomic<std::uint64_t> settled;  ///< Set by recovery to `durable`: the lane ends there.
     std::array<std::atomic<std::uint64_t>, 4> unused;
 };
 static_assert(sizeof(LaneCell) == 64);

@@ -62,10 +62,11 @@ private:
 /// of its own, so that it also excludes the other threads of this process.
 class LaneLock {
 public:
+    /// Claimers have a lock of their own, because LMDB's writer lock is not fair: after a reload
+    /// all new workers would wait for it at once, and the appends of the others would starve.
     enum class Byte : std::uint8_t {
         kMovers = 0,    ///< One process moves at a time.
-        kClaimers = 1,  ///< LMDB's writer lock is not fair: after a reload all new workers would
-                        ///< wait for it at once, and the appends of the others would starve.
+        kClaimers = 1,  ///< One process claims a lane at a time.
         kSettlers = 2,  ///< LaneRecovery::settle()
     };
     /// @param waits  False does not wait for another thread or process that has the lock. True

@@ -18,7 +18,7 @@
 
 namespace sluice::store {
 
-/// Memory: kBytesMax bytes of keys and values, and 24 bytes for each row.
+/// Memory: kBytesMax bytes of keys and values, and 16 bytes for each row.
 class DeferredRows {
 public:
     void put(Table table, std::string_view key, std::string_view value) {
@@ -66,6 +66,7 @@ private:
         Table table;
         bool erased;
     };
+    static_assert(sizeof(Row) == 16);
 
     [[nodiscard]] std::string_view key_of(const Row& row) const noexcept {
         return {bytes_.data() + row.at, row.key_bytes};

@@ -42,8 +42,8 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Lets both give their rows as they are stored, if both have the same changes of orders, and
-/// returns whether they have. If their rows are equal then, they are equal with the changes, whose
+/// Restarts both readers, without the changes of orders if both have the same ones. Returns whether
+/// both have the same ones. If their rows are equal then, they are equal with the changes, whose
 /// look-ups take most of the time of a comparison.
 [[nodiscard]] bool restart_without_changes(LedgerRows& a, LedgerRows& b);
 

@@ -20,7 +20,7 @@
 namespace sluice::store {
 
 struct LedgerSize {
-    std::uint64_t bytes_to_last_page = 0;  ///< Free pages included.
+    std::uint64_t bytes_to_last_page = 0;  ///< Pages up to the last one, free ones included.
     std::uint64_t bytes_map = 0;
 };
 

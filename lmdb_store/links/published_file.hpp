@@ -1,8 +1,8 @@
 // Published file: the links as nginx reads them, in the folder `<store>/links`.
 //
 //   links/published   the links (core/links/published_links.hpp). Each change replaces it by
-//   rename. links/generation  a page with the generation of the last file. Readers map it for
-//   reading.
+//                     rename.
+//   links/generation  a page with the generation of the last file. Readers map it for reading.
 //
 // The worker alone writes, under its lock. nginx needs only read permission. A file that is
 // damaged, of another store, or older than the page says, is refused.

@@ -1,5 +1,5 @@
 // The queue's environment on disk, and its idempotency rows. Internal to lmdb_store;
-// docs/record-format.md is for readers.
+// docs/record-format.md describes it for programs that read the queue.
 //
 //   main table          "format" u32 LE | "uuid" 36 bytes | "next_seq" u64 BE
 //                       "lane.NNNN" lmdb_store/lanes/rows.hpp

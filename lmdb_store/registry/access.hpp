@@ -91,7 +91,8 @@ public:
     /// Stores the row, and its domain. Throws kConflict if another shop has the domain.
     void store_shop(const WriteTxn& txn, const RegisteredShop& row) const;
     void store_token(const WriteTxn& txn, const StoredToken& token) const;
-    /// Visits the users whose name and account begin so, by name and account, removed ones as well.
+    /// Visits the users whose key (name, account) begins with `prefix`, in the order of the keys,
+    /// removed ones as well.
     void scan_users(const Txn& txn, std::string_view prefix,
                     const std::function<void(UserRow)>& visit) const;
     void store_user(const WriteTxn& txn, const UserRow& row) const;

@@ -4,7 +4,8 @@
 // and generations are in the order of the changes. A process that ends between a change and its
 // publication leaves a copy that is behind, which the next command replaces.
 //
-// The worker publishes the links in the same way (lmdb_store/links), with the last three functions.
+// The worker publishes the links in the same way (lmdb_store/links), with the functions of the
+// last section.
 #pragma once
 
 #include <filesystem>
@@ -31,8 +32,7 @@ struct RegistryTables;
 /// Returns why nginx cannot use the published registry, or success.
 [[nodiscard]] Status check_published(const StorePaths& paths);
 
-// ---- A published file and the page of its generation: functions throw StoreFailure
-// ----------------
+// ---- A published file and its page. Functions throw StoreFailure. -------------------------------
 
 /// Returns owner and mode of a file, or those of the store's format if it is missing.
 [[nodiscard]] FileOwner owner_like(const std::filesystem::path& path, const StorePaths& paths);

@@ -29,10 +29,10 @@ struct AccountSummary {
 
 class RegistryReader : public RegistryView {
 public:
-    static constexpr std::size_t kCachedShopsMax =
-        16'384;  ///< Above it, evicts the least recently used.
+    /// Above it, the reader evicts the least recently used shop.
+    static constexpr std::size_t kCachedShopsMax = 16'384;
 
-    /// Returns the account with this slot, or nullopt. Two uncached reads, for a few dozen
+    /// Returns the account of this slot, or nullopt. Reads two rows, uncached: for a few dozen
     /// accounts.
     [[nodiscard]] virtual std::optional<AccountSummary> find_account(AccountSlot slot) = 0;
 

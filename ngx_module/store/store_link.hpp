@@ -5,9 +5,8 @@
 // all but the lane is open after two seconds, they go straight to the queue: processes take lanes
 // one after the other, with several syncs each. If the store cannot be opened, or was removed or
 // replaced under the running process, StoreLink tries again once a second; requests get 503
-// meanwhile. A process that shuts down and has no request
-// returns its lane and its reader slots. It opens the store again for the next request, but takes
-// no lane. Thread: the event loop.
+// meanwhile. A process that shuts down and has no request returns its lane and its reader slots. It
+// opens the store again for the next request, but takes no lane. Thread: the event loop.
 #pragma once
 
 #include <atomic>

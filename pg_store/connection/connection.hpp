@@ -97,9 +97,9 @@ public:
     /// Calls send() and sync(). Returns the statement's result.
     [[nodiscard]] Rows query(const Statement& statement, const RowWriter& parameters = {});
     [[nodiscard]] Rows query_text(const std::string& sql, const RowWriter& parameters = {});
-    /// Rows that begin_copy_row() began, into `COPY ... FROM STDIN (FORMAT binary)`. Where the
+    /// Copies rows that begin_copy_row() began, by `COPY ... FROM STDIN (FORMAT binary)`. Where the
     /// ledger is distributed, a Citus node's refusal has no SQLSTATE. It is kBusy, and the next
-    /// time the same rows are inserted one by one, so that the error has one.
+    /// time the same rows are inserted one by one, so that the error has one. Throws LedgerFailure.
     void copy_in(const std::string& sql, std::string_view rows);
     /// Copies rows as copy_in() does, while the caller does other things: pump() sends them piece
     /// by piece. Whatever asks the server next waits until they are copied, and throws their
@@ -112,7 +112,7 @@ public:
     [[nodiscard]] bool doubts_new_rows() const noexcept { return doubts_new_rows_; }
     /// Resumes COPY, because rows rejected without an SQLSTATE are now stored or dead-lettered.
     void trust_copies() noexcept { inserts_ = doubts_new_rows_ = false; }
-    /// Several statements in one string, outside of pipelines (migrations).
+    /// Executes several statements of one string, outside of pipelines (migrations).
     void script(const std::string& sql);
 
     /// Runs `use`, with at most `limit` for each answer. Returns false if an answer was late; the
@@ -144,7 +144,8 @@ private:
         Handler handler;
         const char* prepares = nullptr;  ///< The statement, if this only prepares it.
     };
-    /// A COPY behind the caller's back. The server answers the statement, and again the last row.
+    /// A COPY that pump() sends while the caller does other things. The server answers the
+    /// statement, and again the last row.
     struct CopyBehind {
         enum class Step : std::uint8_t { kStatement, kBegun, kRows, kEnded };
         std::string sql, rows;

@@ -16,7 +16,7 @@ namespace sluice::pg {
 class KeptTables : private ConnectionHolder, public Reads, public LedgerTxn {
 public:
     bool load_row(RowRef row) override;
-    /// The rows that are kept come first, so each is loaded by load_row().
+    /// Returns false: the caller loads each row by load_row(), because kept rows come first.
     bool load_rows(std::span<const RowRef> /*rows*/, std::vector<bool>& /*found*/) override {
         return false;
     }
@@ -27,9 +27,10 @@ public:
 protected:
     explicit KeptTables(BorrowedConnection connection);
 
-    /// Keeps a row that was read ahead. @param row  Its key, and the rest if `exists`.
+    /// Keeps a row that was read ahead.
+    /// @param row  Its key, and the rest if `exists`.
     void know(RowView row, bool exists);
-    /// The next load() asks the server again.
+    /// Removes what is known of a row, so that the next load() asks the server.
     void forget(RowView key);
     /// Returns true if the row was not known. From then on it counts as missing, until know() says
     /// that it exists.
@@ -44,7 +45,7 @@ protected:
     /// be read from the server, which does not have them yet.
     /// @param is_last  No more rows are expected.
     void stage_tables(std::vector<StagedRows>& staged, bool is_last);
-    /// The server will have the staged rows before it answers.
+    /// Ends the state of stage_tables(): the server has the rows before it answers anything else.
     void drop_staged();
     /// Returns whether the row is of an order that the database did not have when this transaction
     /// read it, so that it does not have the row either.

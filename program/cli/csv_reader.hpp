@@ -34,7 +34,7 @@ public:
     static constexpr std::size_t kRowBytesMax = 16u << 20;
 
     /// @param name  The file's name, for messages. Does not own `file`.
-    /// @param row_bytes_max  Whole MB.
+    /// @param row_bytes_max  A multiple of 1 MB (2^20 bytes), because the error states whole MB.
     CsvReader(std::FILE* file, std::string name, std::size_t row_bytes_max = kRowBytesMax,
               char separator = ',');
 

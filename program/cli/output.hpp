@@ -39,12 +39,12 @@ struct Column {
 using Columns = std::vector<Column>;
 [[nodiscard]] Columns operator+(Columns columns, const Columns& more);
 
-// Columns of these names, which spaces separate.
+// Return columns of the names, which single spaces separate.
 [[nodiscard]] Columns left(std::string_view names);
 [[nodiscard]] Columns right(std::string_view names);
 [[nodiscard]] Columns in_files(std::string_view names, Align align = Align::kLeft);
 
-/// Numbers, amounts and rates are at the right.
+/// Returns the columns as a table prints them: numbers, amounts and rates are aligned right.
 [[nodiscard]] std::vector<Column> printed(const std::vector<lists::Column>& columns);
 
 /// One listing, written to `out` (not owned). The program checks for write errors when it ends.

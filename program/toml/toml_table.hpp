@@ -45,7 +45,9 @@ struct TomlMistake {
     std::string what;
 };
 
+/// Returns the node's line, from 1.
 [[nodiscard]] std::uint32_t line_of(const toml::node& node);
+/// Throws TomlMistake with the node's line.
 [[noreturn]] void fail(const toml::node& node, const std::string& what);
 
 /// One table of the file. Every read names its key when something is wrong with it.

@@ -1,8 +1,8 @@
 // Payment: instructions to a bank, and their file: CSV, JSON or ISO 20022 pain.001.001.09 (rule
 // P6).
 //
-// The bytes of a file depend only on the ledger and the payout destinations, so a repeated message
-// has the same bytes.
+// A message has a random id and the time of its creation. So a file is kept when it is written, and
+// --again writes the kept bytes (tool/finance/kept_export).
 #pragma once
 
 #include <cstdint>

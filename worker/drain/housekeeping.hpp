@@ -46,8 +46,10 @@ public:
                         std::size_t count);
     /// Writes the day on which each token was used last.
     [[nodiscard]] Status save_token_days() { return token_days_.save(); }
+    /// Publishes the worker's figures.
     /// @param work_pieces  Attribution to be tried again (work_left()).
     void figures(const LedgerHead& head, std::uint64_t work_pieces);
+    /// Publishes the figures of one batch.
     void batch_figures(std::uint64_t inputs, std::chrono::microseconds took);
 
     /// Deletes up to a slice of applied inputs. @return true if there is more to trim.

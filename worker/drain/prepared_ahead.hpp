@@ -3,7 +3,8 @@
 // They compute what an input's bytes say (core/apply/prepared_input.hpp), a few hundred inputs
 // ahead of the applier. They only help: an input that they have not begun when the applier comes to
 // it, that is large, or for which they had no memory, is prepared by the applier. So neither the
-// order of applying nor its result depends on them. Memory: kWindow prepared orders.
+// order of applying nor its result depends on them. Memory: kChunks * kChunkInputs prepared
+// orders.
 #pragma once
 
 #include <array>

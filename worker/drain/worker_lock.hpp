@@ -1,6 +1,7 @@
-// Worker lock: one process drains a queue at a time. The process holds the folder archive/, which
-// stays if the file is removed, and the file worker.lock, which has the holder's pid. The holder of
-// the folder makes a missing file again. nginx can open neither, so it can keep no worker out.
+// Worker lock: one process drains a queue at a time. The process locks the folder archive/ and the
+// file worker.lock, which has the holder's pid. The folder stays locked if the file is removed, and
+// the holder of the folder creates a missing worker.lock. nginx can open neither, so it can keep no
+// worker out.
 #pragma once
 
 #include <cstdint>
