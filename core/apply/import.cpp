@@ -189,8 +189,8 @@ ImportRows imported_rows(const CreatorImport& command, const ClaimedRows& undate
     return imported;
 }
 
-/// Sets the payee of a profile that is stored, with its memo entry and history (K1). The caller
-/// writes the profile.
+/// Sets the payee of a profile that is stored, with its memo entry and history (controls K1).
+/// The caller writes the profile.
 void change_payee(CreatorRow& profile, const std::string& payee, const CommandContext& context,
                   LedgerTxn& txn) {
     if (profile.payee == payee) {

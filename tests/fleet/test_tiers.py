@@ -161,7 +161,7 @@ class Pair:
         self.approve(name, other)
 
     def check_cooling(self, creator, node):
-        """K1: who changed the payee through one node is not paid through the other for days."""
+        """controls K1: who changed the payee through one node is not paid through the other for days."""
         preview = json.loads(node.sluice("payout", "preview", *ACME, "--until", self.time(), "--format", "json", *node.ledger))
         assert creator in {row["creator_id"] for row in preview["skipped"] if row["skip_reason"] == "PAYEE_CHANGED"}, preview
         assert creator not in {row["creator_id"] for row in preview["payouts"]}, preview

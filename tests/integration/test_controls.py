@@ -1,5 +1,5 @@
-"""Attacks of an insider on the controls (rules K1 to K4, K6, K7, K12): each was done on a running system, on both ledgers, and
-none may work. The real commands, by several people."""
+"""Attacks of an insider on the controls (controls K1, rules K2 to K4, K6, K7, K12): each was done on a running system, on
+both ledgers, and none may work. The real commands, by several people."""
 import json
 import os
 import pty
@@ -170,7 +170,7 @@ def test_k2_a_payout_that_was_edited_is_not_exported(office, what):
     assert not office.out.exists()
 
 
-# K1, K2: the approved payee is paid ---------------------------------------------------------------------------
+# controls K1, K2: the approved payee is paid ---------------------------------------------------------------------------
 
 
 def test_k2_a_payee_that_changes_after_the_approval_is_not_paid(office):

@@ -1,4 +1,4 @@
-"""The commands of a month's end, killed while they are applied (rules K1, K2)."""
+"""The commands of a month's end, killed while they are applied (controls K1, K2)."""
 import pytest
 from harness.cli import now
 from harness.office import ACME, POLICY, WHY, database, filled, open_office  # noqa: F401

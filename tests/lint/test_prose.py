@@ -116,34 +116,6 @@ def test_links_lead_somewhere():
     assert not wrong, "\n".join(wrong)
 
 
-NAMED_RULE = re.compile(r"(?:\(|\b(?:rules?|controls|reading) )((?:[A-Z]{1,2}\d{1,2}\b(?:, | and | to )?)+)")
-
-
-def named_rules(line):
-    """The rules that a comment names: `(O2)`, `(rules P1, P2)`, `controls K4`."""
-    return [name for names in NAMED_RULE.findall(line) for name in re.findall(r"\w+\d", names)]
-
-
-def test_rules_that_a_comment_names_are_in_the_pages():
-    docs = "\n".join(page.read_text() for page in (ROOT / "docs").glob("*.md"))
-    defined = set(re.findall(r"\b[A-Z]{1,2}\d{1,2}\b", docs))
-    wrong = [
-        f"{name}:{number}: no page of docs/ has the rule {rule}"
-        for name, text in texts()
-        if name.split("/")[0] in voice.PRODUCT and name.endswith((".hpp", ".cpp", ".js", ".md", ".sql"))
-        for number, line in enumerate(text.splitlines(), 1)
-        if name.endswith(".md") or re.search(r"//|--", line)
-        for rule in named_rules(line)
-        if rule not in defined
-    ]
-    assert not wrong, "\n".join(wrong)
-
-
-def test_a_named_rule_is_found():
-    assert named_rules("// Sums (rules P1 to P5, reading Z3) of (K4).") == ["P1", "P5", "Z3", "K4"]
-    assert named_rules("/// At T00, on A4, in UTF8.") == []
-
-
 SOURCE = re.compile(r"[\w./-]*\w\.(?:cpp|hpp|fbs)\b")
 # Written by the build, another library's, or the end of a name.
 MADE = {"build_id.hpp", "code_tables.hpp", "status_page.hpp", "migration_table.hpp", "OUT.hpp", "sluice.fbs", "sluice.store.fbs",

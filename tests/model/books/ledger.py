@@ -198,7 +198,7 @@ class Ledger:
         add(unit.accrued, (line, currency), amount)
 
     def change_payee(self, at, account, creator, payee):
-        """K1: the memo entry has the digests of both references, so that a forget changes no entry."""
+        """controls K1: the memo entry has the digests of both references, so that a forget changes no entry."""
         profile = self.profiles[(account, creator)]
         old = profile.get("payee") or ""
         if payee != old:
