@@ -57,8 +57,12 @@ public:
     [[nodiscard]] Status add(const ArchivedInput& input, Timestamp now);
     /// Writes and syncs all inputs with one fdatasync, or none if all are durable.
     [[nodiscard]] Status flush();
-    /// Removes the oldest segments beyond `keep_days` and `keep_bytes`, never the newest one.
-    /// Returns the number removed.
+    /// Returns whether apply_retention() may have something to remove: a segment was begun since,
+    /// or an hour has passed.
+    [[nodiscard]] bool retention_is_due(Timestamp now) const noexcept;
+    /// Removes the oldest segments beyond `keep_days` and `keep_bytes`, never the newest one, and
+    /// none while the newest one has no durable input. Returns the number removed. After an error
+    /// the writer goes on.
     [[nodiscard]] Result<std::uint64_t> apply_retention(Timestamp now);
 
 private:

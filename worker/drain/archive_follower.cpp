@@ -95,7 +95,12 @@ Status ArchiveFollower::follow(SequenceNumber applied, bool flush_now) {
     if (const auto behind = archiver_->catch_up(applied, now_ms()); !behind) {
         return behind.error();
     }
-    return flush_now || archiver_->flush_is_due() ? archiver_->flush() : Status::success();
+    const Status flushed =
+        flush_now || archiver_->flush_is_due() ? archiver_->flush() : Status::success();
+    if (const Status kept = flushed ? archiver_->retain(now_ms()) : flushed; flushed && !kept) {
+        unlimited_(kept.error());
+    }
+    return flushed;
 }
 
 Status ArchiveFollower::complete(SequenceNumber upto) {

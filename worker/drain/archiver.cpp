@@ -319,6 +319,14 @@ Status Archiver::flush() {
     return flushed;
 }
 
+Status Archiver::retain(Timestamp now) {
+    if (unflushed_count_ != 0 || !writer_->retention_is_due(now)) {
+        return Status::success();
+    }
+    const auto removed = writer_->apply_retention(now);
+    return removed ? Status::success() : Status(removed.error());
+}
+
 bool Archiver::flush_is_due() const noexcept {
     return unflushed_count_ >= kFlushInputs ||
            (unflushed_count_ != 0 && steady_now() - oldest_unflushed_ >= kFlushAfter);

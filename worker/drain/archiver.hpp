@@ -63,6 +63,9 @@ public:
     [[nodiscard]] Result<bool> catch_up(SequenceNumber applied, Timestamp now);
     /// Makes everything added durable.
     [[nodiscard]] Status flush();
+    /// Removes what the archive is limited to be without, if that is due and all inputs are
+    /// durable. After an error the archive goes on, and it is tried again an hour later.
+    [[nodiscard]] Status retain(Timestamp now);
     /// Returns true if enough was added, or enough time has passed, to flush().
     [[nodiscard]] bool flush_is_due() const noexcept;
     /// Removes from the archive what a forget has found. After an error it must be reopened.

@@ -69,13 +69,16 @@ public:
                     [this](const ForgetNotSearched& wanted) {
                         return forgets_.search(wanted, applying_.ledger());
                     }),
-          archive_(options.archive
-                       ? std::optional(ArchiverParts{
-                             paths, queue, *options.archive,
-                             [this] { return applying_.ledger().snapshot(queue_.uuid()); },
-                             [this] { alive(); }, [this] { return start_; }})
-                       : std::nullopt,
-                   [this](const Error& error) { archive_failed(error); }),
+          archive_(
+              options.archive ? std::optional(ArchiverParts{
+                                    paths, queue, *options.archive,
+                                    [this] { return applying_.ledger().snapshot(queue_.uuid()); },
+                                    [this] { alive(); }, [this] { return start_; }})
+                              : std::nullopt,
+              [this](const Error& error) { archive_failed(error); },
+              [this](const Error& error) {
+                  warn("old segments of the archive cannot be removed: " + error.message);
+              }),
           forgets_(queue, archive_),
           links_(paths, queue.control().words()),
           retry_(options.retry_seconds_max) {

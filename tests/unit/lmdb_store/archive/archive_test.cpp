@@ -396,6 +396,44 @@ TEST_F(ArchiveTest, RetentionRemovesTheOldestAndNeverTheNewest) {
     EXPECT_EQ(read_all(), range(41, 50));
 }
 
+/// After a crash, the segment before an empty one says which inputs the archive has.
+TEST_F(ArchiveTest, RetentionWaitsForAnInputThatIsDurableInTheNewest) {
+    options_.keep_days = 2;
+    auto to = writer();
+    add(*to, 1, 10, kNow);
+    ASSERT_TRUE(to->flush().ok());
+    const Timestamp later = kNow.plus_seconds(400 * 86'400);
+    add(*to, 11, 20, later);
+    const Timestamp end = later.plus_seconds(3 * 86'400);
+    EXPECT_FALSE(to->retention_is_due(end));
+    EXPECT_EQ(*to->apply_retention(end), 0U);
+    ASSERT_TRUE(to->flush().ok());
+    EXPECT_TRUE(to->retention_is_due(end));
+    EXPECT_EQ(*to->apply_retention(end), 1U);
+    EXPECT_EQ(read_all(), range(11, 20));
+}
+
+TEST_F(ArchiveTest, RetentionIsDueWithEachSegmentAndEachHour) {
+    options_.keep_days = 2;
+    auto to = writer();
+    add(*to, 1, 10, kNow);
+    ASSERT_TRUE(to->flush().ok());
+    EXPECT_TRUE(to->retention_is_due(kNow));
+    ASSERT_TRUE(to->apply_retention(kNow).ok());
+    EXPECT_FALSE(to->retention_is_due(kNow.plus_seconds(3599)));
+    EXPECT_TRUE(to->retention_is_due(kNow.plus_seconds(3600)));
+    EXPECT_TRUE(to->retention_is_due(kNow.plus_seconds(-1))) << "the clock was set back";
+    add(*to, 11, 20, kNow.plus_seconds(86'400));
+    ASSERT_TRUE(to->flush().ok());
+    ASSERT_TRUE(to->apply_retention(kNow.plus_seconds(86'400)).ok());
+    EXPECT_FALSE(to->retention_is_due(kNow.plus_seconds(86'401)));
+    add(*to, 21, 30, kNow.plus_seconds(2 * 86'400));
+    ASSERT_TRUE(to->flush().ok());
+    EXPECT_TRUE(to->retention_is_due(kNow.plus_seconds(86'402))) << "a segment was begun";
+    options_.keep_days = 0;
+    EXPECT_FALSE(writer()->retention_is_due(kNow));
+}
+
 TEST_F(ArchiveTest, RetentionBySizeKeepsTheLimit) {
     options_.segment_bytes_max = 2048;
     options_.block_bytes = 512;
