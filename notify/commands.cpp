@@ -236,10 +236,12 @@ Status show_destination(const Frame& frame, const DestinationCommand& command) {
     return Status::success();
 }
 
-/// Notes the change of a destination in the log of the registry, and makes it.
+/// Notes the change of a destination that there is in the log of the registry, and makes it.
 Status write_destinations(const Frame& frame, const std::string& id, const std::string& verb,
                           const std::function<Status(DestinationStore&)>& write) {
-    Status noted = note_change(frame, "notify " + verb + " " + id);
+    const auto found = with_destinations(
+        frame, Mode::kRead, [&id](DestinationStore& opened) { return opened.find(id); });
+    Status noted = found.ok() ? note_change(frame, "notify " + verb + " " + id) : found.error();
     return noted.ok() ? with_destinations(frame, Mode::kWrite, write) : noted;
 }
 
@@ -288,11 +290,10 @@ Status resume_destination(const Frame& frame, const ResumeCommand& command) {
             return conflict("the destination is neither paused nor disabled");
         }
         row.destination.is_paused = false;
-        row.destination.restart = restart;
         row.progress.disabled_at = 0;
         row.progress.disabled_why.clear();
         row.progress.failing_since = 0;
-        ++row.destination.fresh_starts;
+        store::begin_afresh(row, restart);
         return Status::success();
     });
 }

@@ -151,35 +151,43 @@ Result<std::string> node_of(LedgerReader& ledger, const std::string& name) {
                         : Result(std::move(node));
 }
 
-Status name_range(LedgerReader& ledger, AccountNumber account, const ChangeRange& range,
-                  store::Replay& replay) {
+/// Names the changes of the destination's types that the range has.
+Status name_range(LedgerReader& ledger, const store::Destination& destination,
+                  const ChangeRange& range, store::Replay& replay) {
     const auto node = node_of(ledger, range.node);
     if (!node.ok()) {
         return node.error();
     }
-    lists::visit_changes(ledger, account, *node, range.first, [&](const lists::Change& change) {
-        if (lists::first_change(change.group) > range.last) {
-            return false;
-        }
-        replay.changes.push_back({*node, change.group.last_change});
-        return replay.changes.size() < kNamedMax;
-    });
+    bool is_of_others = false;
+    lists::visit_changes(
+        ledger, destination.account, *node, range.first, [&](const lists::Change& change) {
+            if (lists::first_change(change.group) > range.last) {
+                return false;
+            }
+            if (notify::takes(destination.types, lists::change_type(change.group))) {
+                replay.changes.push_back({*node, change.group.last_change});
+            } else {
+                is_of_others = true;
+            }
+            return replay.changes.size() < kNamedMax;
+        });
     if (replay.changes.empty()) {
-        return not_found("the account has no such change on this node");
+        return not_found(is_of_others ? "the destination gets no changes of this type (--types)"
+                                      : "the account has no such change on this node");
     }
     return Status::success();
 }
 
 /// Makes the replay that --since or --change asks for.
 Result<store::Replay> replay_of(const Frame& frame, const ReplayCommand& command,
-                                AccountNumber account) {
+                                const store::Destination& destination) {
     store::Replay replay;
     Status read = with_snapshot(frame, command.ledger, [&](LedgerReader& ledger) -> Status {
         if (command.range) {
-            return name_range(ledger, account, *command.range, replay);
+            return name_range(ledger, destination, *command.range, replay);
         }
         constexpr std::int64_t kPerSecond = 1000;
-        replay.until = lists::end_of_feed(ledger, account);
+        replay.until = lists::end_of_feed(ledger, destination.account);
         replay.since = static_cast<std::uint64_t>(
             std::max<std::int64_t>(command.since->seconds, 0) * kPerSecond);
         return Status::success();
@@ -196,20 +204,23 @@ Status replay_failed(DestinationStore& opened, const std::string& id, std::uint6
     if (failed->empty() && pending == 0) {
         return not_found("no change of this destination has failed");
     }
-    std::printf("%zu changes that failed and %llu that wait for a retry are sent again\n",
-                failed->size(), static_cast<unsigned long long>(pending));
-    if (!failed->empty()) {
+    const std::size_t count = failed->size();
+    if (count != 0) {
         store::Replay replay;
         replay.changes = std::move(failed).value();
         if (Status added = opened.add_replay(id, std::move(replay)); !added.ok()) {
             return added;
         }
     }
-    return opened.change(id, [](StoredDestination& row) {
-        row.destination.restart.reset();
-        ++row.destination.fresh_starts;
+    Status begun = opened.change(id, [](StoredDestination& row) {
+        store::begin_afresh(row);
         return Status::success();
     });
+    if (begun.ok()) {
+        std::printf("%zu changes that failed and %llu that wait for a retry are sent again\n",
+                    count, static_cast<unsigned long long>(pending));
+    }
+    return begun;
 }
 
 Status replay_changes(const Frame& frame, const ReplayCommand& command) {
@@ -221,7 +232,7 @@ Status replay_changes(const Frame& frame, const ReplayCommand& command) {
         if (command.only_failed) {
             return replay_failed(opened, command.id, found->progress.pending);
         }
-        auto replay = replay_of(frame, command, found->destination.account);
+        auto replay = replay_of(frame, command, found->destination);
         if (!replay.ok()) {
             return replay.error();
         }

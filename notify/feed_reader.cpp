@@ -59,9 +59,7 @@ bool is_wanted(const FeedOrder& order, const JournalGroup& group) {
     constexpr std::uint32_t kNanos = 1'000'000;
     const auto at = static_cast<std::uint64_t>(group.recorded_at.seconds * kPerSecond) +
                     group.recorded_at.nanos / kNanos;
-    const std::string_view type = lists::change_type(group);
-    return (order.types.empty() || std::ranges::find(order.types, type) != order.types.end()) &&
-           at >= order.since;
+    return takes(order.types, lists::change_type(group)) && at >= order.since;
 }
 
 void read_only(LedgerReader& ledger, FeedBatch& batch) {
@@ -79,6 +77,10 @@ void read_only(LedgerReader& ledger, FeedBatch& batch) {
 }
 
 }  // namespace
+
+bool takes(const std::vector<std::string>& types, std::string_view type) {
+    return types.empty() || std::ranges::find(types, type) != types.end();
+}
 
 FeedBatch read_feed(LedgerReader& ledger, FeedOrder order) {
     FeedBatch batch;

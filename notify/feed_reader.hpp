@@ -25,6 +25,10 @@ struct Notice {
     std::string webhook_id, type, body;
 };
 
+/// Returns whether a destination gets changes of this type.
+/// @param types  Those of the destination. Empty means all.
+[[nodiscard]] bool takes(const std::vector<std::string>& types, std::string_view type);
+
 /// Asks for changes of an account.
 struct FeedOrder {
     std::string destination{}, uuid{};  ///< For the caller.

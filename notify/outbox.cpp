@@ -94,11 +94,11 @@ std::optional<std::uint64_t> Outbox::next_at(std::uint64_t now) const {
     }
     std::uint64_t at = std::get<0>(*ready_.begin());
     at = at > now + kLongestDelayMs ? now : std::max(at, now);
-    if (const Millis probe = breaker_.probe_at(); breaker_.is_open()) {
+    if (breaker_.is_open()) {
         if (under_way_ != 0) {
             return std::nullopt;
         }
-        at = std::max(at, static_cast<std::uint64_t>(probe.count()));
+        at = std::max(at, static_cast<std::uint64_t>(breaker_.probe_at(millis(now)).count()));
     }
     return at;
 }

@@ -30,18 +30,18 @@ Millis retry_delay(unsigned failures, unsigned jitter, std::optional<seconds> as
 }
 
 bool Breaker::may_start(Millis now, unsigned under_way) const noexcept {
-    return !is_open() || (under_way == 0 && now >= probe_at_);
+    return !is_open() || (under_way == 0 && is_due(now));
 }
 
 void Breaker::failed(Millis now) noexcept {
     if (is_open()) {
-        if (now >= probe_at_) {
+        if (is_due(now)) {
             pause_ = std::min(2 * pause_, kLongestPause);
             probe_at_ = now + pause_;
         }
         return;
     }
-    first_ = failures_ == 0 ? now : first_;
+    first_ = failures_ == 0 ? now : std::min(first_, now);
     ++failures_;
     if (failures_ >= kRowToOpen && now - first_ >= kRowLasts) {
         pause_ = kFirstPause;

@@ -1,7 +1,7 @@
 // Schedule: when a failed change is sent again, and when a destination rests.
 //
-// Pure: callers state the time. Times are milliseconds since 1970, by the wall clock, because they
-// outlive the process.
+// Pure: callers state the time. Times are milliseconds since 1970, by the wall clock, because those
+// of retries are stored. The clock may be set back: then nothing waits longer than it may wait.
 #pragma once
 
 #include <chrono>
@@ -30,8 +30,10 @@ public:
     /// @param under_way  Requests of the destination that have not ended.
     [[nodiscard]] bool may_start(Millis now, unsigned under_way) const noexcept;
     [[nodiscard]] bool is_open() const noexcept { return pause_.count() != 0; }
-    /// Returns the time of the next probe. Requires: is_open().
-    [[nodiscard]] Millis probe_at() const noexcept { return probe_at_; }
+    /// Returns the time of the next probe, which is `now` if it is due. Requires: is_open().
+    [[nodiscard]] Millis probe_at(Millis now) const noexcept {
+        return is_due(now) ? now : probe_at_;
+    }
 
     void succeeded() noexcept { *this = {}; }
     /// Counts a failure. The tenth in a row opens the breaker once the row has lasted 60 s. A
@@ -40,6 +42,11 @@ public:
     void failed(Millis now) noexcept;
 
 private:
+    /// A probe that is further away than the pause is due: the clock was set back meanwhile.
+    [[nodiscard]] bool is_due(Millis now) const noexcept {
+        return now >= probe_at_ || now + pause_ < probe_at_;
+    }
+
     unsigned failures_ = 0;  ///< In a row.
     Millis first_{0};        ///< Time of the first of them.
     Millis pause_{0};        ///< 0 while closed.

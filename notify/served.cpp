@@ -9,7 +9,7 @@ namespace sluice::notify {
 namespace {
 
 constexpr std::size_t kReadMax = 64;
-/// Pause after a read that failed or that found nothing.
+/// Pause after a read that failed.
 constexpr std::uint64_t kReadPauseMs = 1000;
 
 std::uint64_t entries_of(const lists::FeedPlace& place) {
@@ -91,12 +91,12 @@ void Served::start_fresh() {
         notices_.clear();
     }
     outbox_.start_fresh();
-    read_at_ = 0;
+    failed_at_ = 0;
     set_unstored(Unstored::kOutcome);
 }
 
 std::optional<FeedOrder> Served::next_read(std::uint64_t entries, std::uint64_t now) {
-    if (is_reading_ || !is_sending() || !outbox_.may_read() || now < read_at_) {
+    if (is_reading_ || !is_sending() || !outbox_.may_read() || rests(now)) {
         return std::nullopt;
     }
     std::optional<FeedOrder> order = next_replay();
@@ -107,6 +107,11 @@ std::optional<FeedOrder> Served::next_read(std::uint64_t entries, std::uint64_t 
     }
     is_reading_ = order.has_value();
     return order;
+}
+
+/// A failure in the future means that the clock was set back.
+bool Served::rests(std::uint64_t now) const noexcept {
+    return now >= failed_at_ && now - failed_at_ < kReadPauseMs;
 }
 
 FeedOrder Served::new_order() const {
@@ -135,7 +140,7 @@ std::optional<FeedOrder> Served::next_replay() const {
 std::string Served::took(FeedBatch batch, std::uint64_t now) {
     is_reading_ = false;
     if (batch.error) {
-        read_at_ = now + kReadPauseMs;
+        failed_at_ = now;
         return {};
     }
     if (batch.order.replay != 0) {

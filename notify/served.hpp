@@ -22,6 +22,8 @@ namespace sluice::notify {
 /// Returns what an answer other than 2xx says, for people.
 [[nodiscard]] std::string error_text(const cli::HttpResponse& answer);
 
+/// One destination in the sender: what is read, what waits, and what is not stored yet. Not
+/// thread-safe.
 class Served {
 public:
     Served(store::StoredDestination row, const std::vector<store::PendingChange>& pending,
@@ -39,7 +41,7 @@ public:
     }
 
     /// Returns an order of the feed if there is something to read.
-    /// @param entries  The account's chains have so many.
+    /// @param entries  Number of entries in all chains of the account.
     [[nodiscard]] std::optional<FeedOrder> next_read(std::uint64_t entries, std::uint64_t now);
     /// Takes over what an order read. Returns a sentence for people if that disables the
     /// destination, else an empty text.
@@ -78,6 +80,8 @@ private:
     /// Returns an order of this destination that asks for nothing yet.
     [[nodiscard]] FeedOrder new_order() const;
     [[nodiscard]] std::optional<FeedOrder> next_replay() const;
+    /// Returns whether the last read failed a moment ago.
+    [[nodiscard]] bool rests(std::uint64_t now) const noexcept;
 
     store::StoredDestination row_;
     Outbox outbox_;
@@ -87,7 +91,7 @@ private:
     std::vector<std::uint64_t> ended_replays_;
     std::vector<store::Attempt> attempts_;
     bool is_reading_ = false;
-    std::uint64_t read_at_ = 0;  ///< Not before.
+    std::uint64_t failed_at_ = 0;  ///< Time of the last read that failed, or 0.
     std::uint64_t stuck_at_entries_ = 0;
     Unstored unstored_ = Unstored::kNothing;
     bool replay_moved_ = false;

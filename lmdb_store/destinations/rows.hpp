@@ -99,6 +99,16 @@ struct StoredDestination {
     return row.progress.failing_since != 0 ? "failing" : "active";
 }
 
+/// Makes the sender begin afresh: at `place`, or where it is. A place that an earlier command
+/// stated and that the sender has not taken up yet then stays.
+inline void begin_afresh(StoredDestination& row, std::optional<lists::FeedPlace> place = {}) {
+    const bool is_taken_up = row.progress.fresh_starts == row.destination.fresh_starts;
+    if (place || is_taken_up) {
+        row.destination.restart = std::move(place);
+    }
+    ++row.destination.fresh_starts;
+}
+
 /// Changes that are to be sent again, by a second cursor that runs up to `until`.
 struct Replay {
     std::uint64_t number = 0;       ///< Number of the request: 1, 2, 3 ...

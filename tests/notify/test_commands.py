@@ -105,6 +105,15 @@ def test_pause_and_resume_change_the_state_once(site):
     assert "neither paused nor disabled" in site.sluice.refuses("notify", "resume", "erp")
 
 
+def test_a_refused_change_of_a_destination_is_in_no_log(site):
+    add(site, "erp")
+    site.sluice("notify", "pause", "erp")
+    for verb in ("pause", "resume", "remove", "rotate"):
+        site.sluice.refuses("notify", verb, "typo")
+    changes = site.sluice("report", "changes")
+    assert "notify pause erp" in changes and "typo" not in changes
+
+
 def test_a_removed_destination_is_gone_and_its_id_is_free(site):
     add(site, "erp")
     site.sluice("notify", "remove", "erp")

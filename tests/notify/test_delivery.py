@@ -292,6 +292,32 @@ def test_replays_send_the_same_ids_again(site):
         site.sluice.refuses("notify", "replay", "erp", *wrong, code=2)
 
 
+def test_a_place_that_was_stated_stays_until_it_is_taken_up(site):
+    """`resume --from start` while nothing runs; then `pause` and `resume`, which state no place."""
+    with Receiver(site.folder) as receiver:
+        site.credit("1.00")
+        site.add("erp", receiver, "--types", "commission.changed")
+        site.sluice("notify", "resume", "erp", "--from", "start")
+        for verb in ("pause", "resume"):
+            site.sluice("notify", verb, "erp")
+        with site.run(receiver):
+            receiver.wait(1)
+            site.wait_for("erp", delivered=1, lag=0)
+            for verb in ("pause", "resume"):  # it is taken up: the sender goes on where it is
+                site.sluice("notify", verb, "erp")
+            site.credit("2.00")
+            site.wait_for("erp", delivered=2, lag=0)
+    assert [request.change["entries"][0]["amount"] for request in receiver.requests] == ["1.00", "2.00"]
+
+
+def test_a_replay_by_number_sends_no_type_that_the_destination_does_not_get(site):
+    with Receiver(site.folder) as receiver:
+        site.add("erp", receiver, "--from", "start", "--types", "payout.paid")
+        site.credit("1.00")
+        refused = site.sluice.refuses("notify", "replay", "erp", "--change", "1:1-1000")
+        assert "the destination gets no changes of this type (--types)" in refused
+
+
 def test_replay_failed_tries_waiting_changes_at_once(site):
     with Receiver(site.folder, lambda request: (503, {"Retry-After": "3600"})) as receiver:
         site.add("erp", receiver)

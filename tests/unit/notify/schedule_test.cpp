@@ -79,6 +79,26 @@ TEST(NotifyBreaker, AdmitsOneProbeAfterEachPauseWhichDoublesToHalfAnHour) {
     EXPECT_TRUE(breaker.may_start(now, 0));
 }
 
+TEST(NotifyBreaker, AClockThatWasSetBackDelaysNoProbe) {
+    Breaker breaker;
+    const Millis opened = fail(breaker, 61, kFirstTry);
+    const Millis now = opened - hours(24);
+    EXPECT_EQ(breaker.probe_at(now), now);
+    EXPECT_TRUE(breaker.may_start(now, 0));
+    breaker.failed(now);
+    EXPECT_FALSE(breaker.may_start(now + minutes(2) - Millis(1), 0)) << "the pause doubles";
+    EXPECT_TRUE(breaker.may_start(now + minutes(2), 0));
+}
+
+TEST(NotifyBreaker, ARowLastsAMinuteAlsoIfTheClockWasSetBackMeanwhile) {
+    Breaker breaker;
+    fail(breaker, 9, kFirstTry);
+    const Millis now = fail(breaker, 9, kFirstTry - hours(24));
+    EXPECT_FALSE(breaker.is_open());
+    breaker.failed(now + minutes(1));
+    EXPECT_TRUE(breaker.is_open());
+}
+
 TEST(NotifyBreaker, LateFailuresOfEarlierRequestsDoNotLengthenThePause) {
     Breaker breaker;
     const Millis opened = fail(breaker, 61, kFirstTry);
