@@ -37,9 +37,13 @@ std::optional<std::string> header_of(CURL* easy, const char* name) {
 std::optional<std::int64_t> number_of(CURL* easy, const char* name) {
     const auto text = header_of(easy, name);
     std::int64_t number = 0;
-    const char* const end = text ? text->data() + text->size() : nullptr;
-    const bool whole = text && std::from_chars(text->data(), end, number).ptr == end;
-    return whole && !text->empty() && number >= 0 ? std::optional(number) : std::nullopt;
+    if (!text) {
+        return std::nullopt;
+    }
+    const char* const end = text->data() + text->size();
+    const auto [stopped, error] = std::from_chars(text->data(), end, number);
+    return error == std::errc() && stopped == end && number >= 0 ? std::optional(number)
+                                                                 : std::nullopt;
 }
 
 /// Computes the window by the server's clock (its Date), if it sends one, because the local clock

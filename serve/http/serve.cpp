@@ -187,12 +187,13 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
 void declare_serve(Subcommand app) {
     auto [serve, command] =
         add_command(app, "serve", "Serve the API and the page, for reading only", run_serve);
-    add_values(serve, "--listen", "A", command.listeners, parse_listen,
-               "Address for programs with tokens: unix:/path, 127.0.0.1:PORT or "
-               "[::1]:PORT; may be repeated (default: unix:/run/sluice/read.sock)");
+    add_values(
+        serve, "--listen", "A", command.listeners, parse_listen,
+        "Address for programs with tokens: unix:/path, 127.0.0.1:PORT or "
+        "[::1]:PORT; may be repeated (default without --people: unix:/run/sluice/read.sock)");
     add_values(serve, "--people", "A", command.listeners, parse_people,
                "Address for people, whom nginx names in X-Sluice-User: unix:/path "
-               "(default: unix:/run/sluice/people.sock)");
+               "(default without --listen: unix:/run/sluice/people.sock)");
     add_ledger(serve, command.ledger);
     add_count(serve, "--threads", "N", command.threads, 1, kThreadsMax,
               "Threads that read the ledger, 1 to 64 (default: 4)");
