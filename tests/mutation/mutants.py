@@ -30,7 +30,7 @@ SIGNATURE = [
           "core:EventIntakeRules.*"),
     fault("any scope may sign events", "core/intake/registry_view.hpp",
           "(scopes & scope) != 0 && active(now)",
-          "active(now)", "core:EventIntakeRules.*"),
+          "(scopes | scope) != 0 && active(now)", "core:EventIntakeRules.*"),
     fault("an expired token signs", "core/intake/registry_view.hpp", "&& active(now);",
           "&& (!revoked || active(now));",
           "core:EventIntakeRules.*"),

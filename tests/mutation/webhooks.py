@@ -1,6 +1,6 @@
 """Faults in what nginx takes from Shopify and WooCommerce."""
 
-from mutation.mutant import fault
+from mutation.mutant import Mutant, fault
 
 WEBHOOKS = [
     fault("bits beyond the digest pass in base64", "core/protocol/signature.cpp",
@@ -39,9 +39,11 @@ WEBHOOKS = [
           "std::binary_search(entered.begin(), entered.end(), ascii_lower(code))",
           "(entered.empty() || std::binary_search(entered.begin(), entered.end(), ascii_lower(code)))",
           "core:ShopifyExamples.Example11ATitleIsNoCode"),
-    fault("WooCommerce's own time is taken for UTC", "core/shops/woocommerce.cpp",
-          '"date_created_gmt", "date_modified_gmt"', '"date_created", "date_modified"',
-          "core:WooCommerceExamples.Example13AnOrderWithTaxOutsideItsTotals"),
+    Mutant("WooCommerce's own time is taken for UTC", "core/shops/woocommerce.cpp",
+           (('"date_created_gmt", "date_modified_gmt", ', '"date_created", "date_modified", '),
+            ('kWooOrder["date_created_gmt"]', 'kWooOrder["date_created"]'),
+            ('kWooOrder["date_modified_gmt"]', 'kWooOrder["date_modified"]')),
+           "core:WooCommerceExamples.Example13AnOrderWithTaxOutsideItsTotals"),
     fault("an adjustment of a pending payment is said to shrink the rows", "core/shops/source_rows.cpp",
           'return has_success ? "SF3: less', 'return has_success || has_pending ? "SF3: less',
           "core:SourceRows.ARefundNamesTheRuleOfItsMoney"),
