@@ -102,6 +102,8 @@ struct ShopView {
     [[nodiscard]] bool active() const noexcept { return !suspended && !account->suspended; }
 };
 
+/// The shortest secret of a token. $sluice_shop cuts an unknown name that may be one.
+inline constexpr std::size_t kSecretBytesMin = 16;
 /// Active tokens of an account with the same scope; of webhooks, those that count for one shop.
 inline constexpr std::uint32_t kActiveTokensMax = 8;
 

@@ -18,7 +18,6 @@
 namespace sluice::store {
 namespace {
 
-constexpr std::size_t kSecretBytesMin = 16;
 constexpr std::size_t kSecretBytesMax = 1024;
 constexpr std::uint8_t kAllScopes = kWriteOrders | kWriteProducts | kReadOrders | kReadLedger |
                                     kWriteClicks | kWebhookScopes | kCreatorPages;

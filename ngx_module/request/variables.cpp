@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/intake/diagnosis.hpp"
+#include "core/intake/registry_view.hpp"
 #include "core/values/ids.hpp"
 #include "core/values/token_number.hpp"
 #include "lmdb_store/environment/store_failure.hpp"
@@ -62,7 +63,6 @@ Text account(IngestRequest& request) noexcept {
 /// there by mistake, so an unknown name as long as a secret is cut before it reaches a log. So is a
 /// name that looks like an e-mail address, which is a personal datum: at its first `@`, at most.
 Text shop(std::string_view name, bool known, ngx_pool_t* pool) {
-    constexpr std::size_t kSecretBytesMin = 16;
     constexpr std::size_t kShownBytes = 8;
     if (!is_admin_id(name)) {
         return std::nullopt;
