@@ -324,6 +324,11 @@ bool claims_bulk(std::string_view bytes) noexcept {
     return head.magic == kMagic && (head.flags & kFlagBulk) != 0;
 }
 
+bool may_claim_bulk(std::string_view bytes) noexcept {
+    constexpr std::size_t kOffset = offsetof(Head, flags);
+    return bytes.size() > kOffset && (static_cast<unsigned char>(bytes[kOffset]) & kFlagBulk) != 0;
+}
+
 Result<RecordView> decode_record(std::string_view bytes) {
     Head head;
     if (bytes.size() < sizeof(head)) {

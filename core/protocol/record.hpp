@@ -113,5 +113,8 @@ struct RecordView {
 /// Returns whether the head says that the body is in a bulk file, and checks nothing else, for
 /// callers that decode only such records. Returns false for bytes that are no record.
 [[nodiscard]] bool claims_bulk(std::string_view bytes) noexcept;
+/// As claims_bulk(), but returns true also for damaged bytes with that flag, for a caller that must
+/// miss no record with a bulk file.
+[[nodiscard]] bool may_claim_bulk(std::string_view bytes) noexcept;
 
 }  // namespace sluice

@@ -8,15 +8,6 @@
 #include "os/files/file_io.hpp"
 
 namespace sluice::store {
-namespace {
-
-/// Checks the flag in a record's head (core/protocol/record.hpp), so that few records are decoded.
-bool may_name_a_file(std::string_view record) noexcept {
-    constexpr std::size_t kFlagsOffset = 6;
-    return record.size() > kFlagsOffset && (record[kFlagsOffset] & 1) != 0;
-}
-
-}  // namespace
 
 /// A file is in use until its record is durable, and is not listed. A listed file whose record is
 /// durable is found when the records are read.
@@ -57,7 +48,7 @@ Result<bool> BulkSweep::see_records() {
         return records.error();
     }
     for (const QueuedRecord& record : *records) {
-        if (may_name_a_file(record.bytes)) {
+        if (may_claim_bulk(record.bytes)) {
             const auto view = decode_record(record.bytes);
             if (!view) {  // keep all files rather than remove the wrong one
                 return view.error();

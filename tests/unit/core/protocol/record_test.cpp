@@ -223,6 +223,9 @@ TEST(RecordRules, ABulkFileIsRecognisedByTheHeadAlone) {
     EXPECT_FALSE(claims_bulk(record.substr(0, kRecordHeadBytes - 1)));
     record[0] = static_cast<char>(record[0] ^ 1);
     EXPECT_FALSE(claims_bulk(record)) << "no record";
+    EXPECT_TRUE(may_claim_bulk(record)) << "a damaged one is not missed";
+    EXPECT_FALSE(may_claim_bulk(encoded(order_meta(), "{}")));
+    EXPECT_FALSE(may_claim_bulk(record.substr(0, 6)));
 }
 
 TEST(RecordRules, EveryFlippedBitIsSeen) {
