@@ -9,9 +9,12 @@
 namespace sluice {
 namespace {
 
-/// At least 4 digits.
+constexpr std::size_t kTimeDigits = 12;  // YYMMDDhhmmss
+constexpr std::size_t kDigitsMin = 4;
+static_assert(kPayoutIdBytesMin == kPayoutIdPrefixBytes + kDigitsMin);
+
+/// At least kDigitsMin digits.
 std::string digits_of(std::uint64_t number) {
-    constexpr std::size_t kDigitsMin = 4;
     std::string digits = std::to_string(number);
     return digits.insert(0, kDigitsMin - std::min(kDigitsMin, digits.size()), '0');
 }
@@ -37,12 +40,11 @@ std::string command_id(std::string_view node, SequenceNumber seq, Timestamp rece
 }
 
 Timestamp second_of(std::string_view command_id) {
-    constexpr std::size_t kDigits = 12;  // YYMMDDhhmmss
-    if (command_id.size() <= kDigits) {
+    if (command_id.size() <= kTimeDigits) {
         return kFirstInstant;
     }
     std::string text = "20";
-    for (std::size_t i = 0; i < kDigits; i += 2) {
+    for (std::size_t i = 0; i < kTimeDigits; i += 2) {
         constexpr std::string_view kAfter = "--T::Z";
         text += command_id.substr(1 + i, 2);
         text += kAfter[i / 2];
@@ -56,6 +58,24 @@ std::string payout_id_prefix(std::string_view run) {
 
 std::string payout_id(std::string_view run, std::uint64_t number) {
     return payout_id_prefix(run) + digits_of(number);
+}
+
+bool looks_like_payout_id(std::string_view text) noexcept {
+    constexpr std::size_t kBytesMax = 35;  // of an end-to-end id
+    constexpr std::size_t kTimeEnd = 1 + kTimeDigits;
+    return text.size() > kPayoutIdPrefixBytes && text.size() <= kBytesMax && text.front() == 'P' &&
+           text.find_first_not_of("0123456789", 1) == kTimeEnd && text[kTimeEnd] == '-' &&
+           is_admin_id(text);
+}
+
+std::string short_payout_id(std::string_view payout_id) {
+    const std::size_t number = payout_id.rfind('-');
+    const std::size_t run =
+        number == std::string_view::npos ? number : payout_id.rfind('-', number - 1);
+    return run == std::string_view::npos
+               ? std::string(payout_id)
+               : std::string(payout_id.substr(number + 1)) +
+                     std::string(payout_id.substr(run + 1, number - run - 1));
 }
 
 std::string posting_id(std::string_view command, std::uint64_t number) {

@@ -35,6 +35,13 @@ namespace sluice {
 [[nodiscard]] std::string payout_id(std::string_view run, std::uint64_t number);
 /// Returns `P260131140509-7KQ4M9-`, with which every payout id of the payout run begins.
 [[nodiscard]] std::string payout_id_prefix(std::string_view run);
+/// The bytes of a payout_id_prefix(), and of the shortest payout_id().
+inline constexpr std::size_t kPayoutIdPrefixBytes = 21, kPayoutIdBytesMin = 25;
+/// Returns whether the text has the form of a payout id, whose last digits a bank may have cut.
+[[nodiscard]] bool looks_like_payout_id(std::string_view text) noexcept;
+/// Returns `00017KQ4M9` of `P260131140509-7KQ4M9-0001`: the part that differs within a payout run
+/// comes first, because readers cut references at the end. Another text stays as it is.
+[[nodiscard]] std::string short_payout_id(std::string_view payout_id);
 /// Returns the command id of the close that made the payout.
 [[nodiscard]] std::string payout_run_of(std::string_view payout_id);
 /// Returns true if the payout was made by the payout run; false for an empty `run`.

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "core/commands/ids.hpp"
 #include "core/values/lookup.hpp"
 #include "program/cli/output.hpp"
 
@@ -23,16 +24,6 @@ constexpr std::array<std::pair<std::string_view, std::size_t>, 24> kWiseReferenc
      {"EUR", 35}, {"GBP", 18}, {"GEL", 35}, {"HKD", 50}, {"HUF", 35}, {"IDR", 35},
      {"INR", 16}, {"KRW", 35}, {"MYR", 35}, {"NOK", 35}, {"NZD", 12}, {"PHP", 35},
      {"PLN", 35}, {"RON", 30}, {"SEK", 12}, {"SGD", 25}, {"THB", 50}, {"USD", 10}}};
-
-/// P260131140509-7KQ4M9-0001 becomes 00017KQ4M9: the part that differs within a payout run comes
-/// first, because readers cut references at the end.
-std::string short_id(const std::string& payout_id) {
-    const std::size_t number = payout_id.rfind('-');
-    const std::size_t run = number == std::string::npos ? number : payout_id.rfind('-', number - 1);
-    return run == std::string::npos
-               ? payout_id
-               : payout_id.substr(number + 1) + payout_id.substr(run + 1, number - run - 1);
-}
 
 /// The columns of the payees' file come last, under their own names.
 PaymentColumns all_columns(const PaymentMessage& message) {
@@ -199,9 +190,8 @@ std::size_t wise_reference_max(std::string_view currency) {
 }
 
 std::string_view default_remittance(const PaymentColumns& columns, Currency currency) {
-    constexpr std::size_t kIdBytes = 25;  // P260131140509-7KQ4M9-0001
     const std::size_t most = columns.is_wise ? wise_reference_max(currency.code()) : 0;
-    return most != 0 && most < kIdBytes ? "{short}" : "{payout}";
+    return most != 0 && most < kPayoutIdBytesMin ? "{short}" : "{payout}";
 }
 
 Result<std::string> remittance_text(std::string_view pattern, const Payment& payment,
@@ -211,7 +201,7 @@ Result<std::string> remittance_text(std::string_view pattern, const Payment& pay
     const std::map<std::string_view, std::string> values{
         {"month", until.plus_seconds(-1).to_string().substr(0, kMonthBytes)},
         {"payout", payment.payout_id},
-        {"short", short_id(payment.payout_id)},
+        {"short", short_payout_id(payment.payout_id)},
         {"creator", payment.creator_id}};
     std::string text;
     while (!pattern.empty()) {

@@ -4,10 +4,10 @@
 #include <map>
 #include <set>
 
+#include "core/commands/ids.hpp"
 #include "core/lists/names.hpp"
 #include "core/values/lookup.hpp"
 #include "core/values/texts.hpp"
-#include "program/cli/cli_values.hpp"
 #include "tool/bank/schema_values.hpp"
 #include "tool/finance/kept_export.hpp"
 
@@ -18,18 +18,9 @@ namespace {
 constexpr std::string_view kPostingWord = " posting ";
 constexpr std::string_view kReasonStart = "bank import ";
 
-/// Returns whether the text has the form of a payout id: P260131140509-7KQ4M9-0001.
-bool looks_like_payout_id(std::string_view text) {
-    constexpr std::size_t kBytesMin = 22, kBytesMax = 35, kTimeEnd = 13;
-    return text.size() >= kBytesMin && text.size() <= kBytesMax && text.front() == 'P' &&
-           text.find_first_not_of("0123456789", 1) == kTimeEnd && text[kTimeEnd] == '-' &&
-           parse_admin_id(text).ok();
-}
-
 /// Returns the words of the text that look like payout ids, each once. A bank may break a line
 /// within an id: then they are sought in the text without its spaces.
 std::vector<std::string> payout_ids_in(std::string text) {
-    constexpr std::size_t kBytesMin = 25, kNumberAt = 21;
     std::vector<std::string> ids;
     for (const bool without_spaces : {false, true}) {
         if (without_spaces) {
@@ -38,9 +29,9 @@ std::vector<std::string> payout_ids_in(std::string text) {
         for (std::size_t at = text.find('P'); at != std::string::npos;
              at = text.find('P', at + 1)) {
             const std::string_view rest = std::string_view(text).substr(at);
-            const std::size_t end = rest.find_first_not_of("0123456789", kNumberAt);
+            const std::size_t end = rest.find_first_not_of("0123456789", kPayoutIdPrefixBytes);
             const std::string id(rest.substr(0, end));
-            if (id.size() >= kBytesMin && looks_like_payout_id(id) &&
+            if (id.size() >= kPayoutIdBytesMin && looks_like_payout_id(id) &&
                 std::ranges::count(ids, id) == 0) {
                 ids.push_back(id);
             }
