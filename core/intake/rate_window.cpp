@@ -7,6 +7,7 @@ namespace {
 
 constexpr unsigned kCountBits = 28;
 constexpr std::uint64_t kCountMax = (std::uint64_t{1} << kCountBits) - 1;
+static_assert(kRateRequestsMax <= kCountMax);
 constexpr std::int64_t kEndMax = (std::int64_t{1} << (64 - kCountBits)) - 1;
 /// How far the cached clocks of nginx workers may differ.
 constexpr std::int64_t kClockLagSeconds = 2;

@@ -9,9 +9,12 @@
 
 namespace sluice {
 
+inline constexpr std::uint32_t kRateRequestsMax = (1U << 28) - 1;
+inline constexpr std::uint32_t kRateWindowSecondsMax = 366 * 86'400;
+
 struct RateLimit {
-    std::uint32_t requests = 600;       ///< 1 to 268,435,455 (28 bits).
-    std::uint32_t window_seconds = 60;  ///< 1 to 86,400 * 366.
+    std::uint32_t requests = 600;       ///< 1 to kRateRequestsMax.
+    std::uint32_t window_seconds = 60;  ///< 1 to kRateWindowSecondsMax.
     friend constexpr bool operator==(RateLimit, RateLimit) = default;
 };
 

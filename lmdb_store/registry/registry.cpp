@@ -21,12 +21,11 @@ Status check_id(std::string_view id, const char* what) {
 }
 
 Status check_limit(const std::optional<RateLimit>& limit) {
-    constexpr std::uint32_t kRequestsMax = (1U << 28) - 1;
-    constexpr std::uint32_t kWindowMax = 86'400U * 366;
-    if (limit && (limit->requests == 0 || limit->requests > kRequestsMax ||
-                  limit->window_seconds == 0 || limit->window_seconds > kWindowMax)) {
-        return invalid("a rate limit is N/SECONDS, N from 1 to " + std::to_string(kRequestsMax) +
-                       ", SECONDS from 1 to " + std::to_string(kWindowMax));
+    if (limit && (limit->requests == 0 || limit->requests > kRateRequestsMax ||
+                  limit->window_seconds == 0 || limit->window_seconds > kRateWindowSecondsMax)) {
+        return invalid("a rate limit is N/SECONDS, N from 1 to " +
+                       std::to_string(kRateRequestsMax) + ", SECONDS from 1 to " +
+                       std::to_string(kRateWindowSecondsMax));
     }
     return Status::success();
 }

@@ -5,14 +5,13 @@
 #include <string_view>
 #include <utility>
 
+#include "core/intake/rate_window.hpp"
 #include "core/values/texts.hpp"
 #include "ngx_module/conf/link_directives.hpp"
 
 namespace sluice::ngx {
 namespace {
 
-constexpr ngx_uint_t kRequestsMax = 268'435'455;
-constexpr ngx_int_t kWindowMax = 86'400 * 366;
 constexpr ngx_int_t kShareMax = 1000;
 /// A smaller map may never have room for the largest record, whose pages must follow one another.
 constexpr off_t kMapBytesMin = off_t{4} << 20;
@@ -134,13 +133,14 @@ char* read_requests(ngx_conf_t* cf, ngx_uint_t& limit, ngx_uint_t& window_second
     if (cf->args->nelts == 2) {
         return refuse(cf, first, "expected \"off\", or N WINDOW as in \"600 60s\"");
     }
+    static_assert(kRateRequestsMax == 268'435'455 && kRateWindowSecondsMax == 366 * 86'400);
     const ngx_int_t requests = ngx_atoi(first.data, first.len);
-    if (requests < 1 || static_cast<ngx_uint_t>(requests) > kRequestsMax) {
+    if (requests < 1 || requests > ngx_int_t{kRateRequestsMax}) {
         return refuse(cf, first, "expected 1 to 268435455 requests");
     }
     const ngx_str_t& second = *argument(cf, 2);
     const std::optional<time_t> window = parse_seconds(to_view(second));
-    if (!window || *window > kWindowMax) {
+    if (!window || *window > time_t{kRateWindowSecondsMax}) {
         return refuse(cf, second, "expected a window of 1s to 366d, in whole seconds");
     }
     limit = static_cast<ngx_uint_t>(requests);

@@ -12,8 +12,6 @@
 namespace sluice::cli {
 namespace {
 
-constexpr std::uint32_t kRequestsMax = (1u << 28) - 1;
-constexpr std::uint32_t kWindowSecondsMax = 86'400u * 366;
 constexpr std::uint64_t kSpanSecondsMax = 86'400ull * 366 * 1000;
 
 struct Unit {
@@ -88,8 +86,10 @@ Result<RateLimit> parse_rate_limit(std::string_view text) {
     const std::uint64_t requests = parse_digits(text.substr(0, slash)).value_or(0);
     const std::uint64_t seconds =
         slash == text.size() ? 0 : parse_digits(text.substr(slash + 1)).value_or(0);
-    if (requests < 1 || requests > kRequestsMax || seconds < 1 || seconds > kWindowSecondsMax) {
-        return invalid("expected REQUESTS/SECONDS such as 600/60 (at most 268435455/31622400)");
+    if (requests < 1 || requests > kRateRequestsMax || seconds < 1 ||
+        seconds > kRateWindowSecondsMax) {
+        return invalid("expected REQUESTS/SECONDS such as 600/60 (at most " +
+                       to_string(RateLimit{kRateRequestsMax, kRateWindowSecondsMax}) + ")");
     }
     return RateLimit{static_cast<std::uint32_t>(requests), static_cast<std::uint32_t>(seconds)};
 }
