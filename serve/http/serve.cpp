@@ -24,7 +24,9 @@ namespace sluice::cli {
 namespace {
 
 constexpr std::uint64_t kThreadsMax = 64;
-constexpr RateLimit kDefaultLimit{600, 60};
+constexpr RateLimit kDefaultLimit;
+static_assert(kDefaultLimit == RateLimit{600, 60} && serve::kCreatorLimit == RateLimit{120, 60},
+              "the help of --rate-limit states them");
 
 struct ServeCommand {
     std::vector<serve::Listener> listeners;
