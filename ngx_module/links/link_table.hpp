@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "core/commit/engine.hpp"
 #include "lmdb_store/links/link_reader.hpp"
 #include "ngx_module/nginx/event_loop.hpp"
 #include "ngx_module/nginx/ngx_api.hpp"
@@ -30,7 +31,7 @@ class LinkTable {
 public:
     static constexpr ngx_msec_t kLookEveryMs = 1000;
     /// A request waits so long for the first links.
-    static constexpr ngx_msec_t kWaitMaxMs = 3000;
+    static constexpr ngx_msec_t kWaitMaxMs = CommitEngine::kWaitMaxMs;
     /// Publications that follow one another are read no more often.
     static constexpr ngx_msec_t kReadEveryMs = 50;
 

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 
+#include "core/commit/engine.hpp"
 #include "core/intake/intake.hpp"
 #include "core/values/result.hpp"
 #include "lmdb_store/queue/queue.hpp"
@@ -41,7 +42,7 @@ class StoreLink {
 public:
     static constexpr ngx_msec_t kCheckEveryMs = 1000;
     /// A request waits this long while the store is opened.
-    static constexpr ngx_msec_t kWaitMaxMs = 3000;
+    static constexpr ngx_msec_t kWaitMaxMs = CommitEngine::kWaitMaxMs;
     /// A request waits this long for the lane of its process. Then it goes to the queue directly.
     static constexpr ngx_msec_t kLaneWaitMs = 2000;
     /// While requests wait, a process notices this often that it shuts down.
