@@ -91,8 +91,7 @@ namespace sluice {
 /// (the largest quantity at the highest fixed rate earns 10^24). Two such values can be added and
 /// compared at any scale within 128 bits.
 [[nodiscard]] constexpr bool is_valid(const Decimal& value) noexcept {
-    constexpr std::uint8_t kScaleMax = 12;
-    if (value.scale() > kScaleMax) {
+    if (value.scale() > Decimal::kScaleMax) {
         return false;
     }
     Int128 bound = Int128{10'000'000'000'000} * 1'000'000'000'000;
@@ -106,8 +105,7 @@ namespace sluice {
 /// point and 6 after it.
 [[nodiscard]] inline bool is_valid(const Rate& rate) noexcept {
     return is_valid(rate.kind) && !rate.value.is_negative() &&
-           rate.value.scale() <= Decimal::kFractionDigitsMax &&
-           rate.value < Decimal(Int128{1'000'000'000'000'000}, 0);
+           rate.value.scale() <= Decimal::kFractionDigitsMax && rate.value < kAmountEnd;
 }
 
 }  // namespace sluice

@@ -205,7 +205,7 @@ Status validate_multiplied(const Program& program) {
         visit_rates(program, [&](const Rate& rate) {
             const Rate product = multiplied(rate, rule.rate);
             if (product.value.scale() > Decimal::kFractionDigitsMax ||
-                product.value >= Decimal(Int128{1'000'000'000'000'000}, 0)) {
+                product.value >= kAmountEnd) {
                 fits = invalid("rate: " + to_string(rule.rate) + " of " + to_string(rate) +
                                " has more than 15 digits before the point or 6 after it");
             }

@@ -16,7 +16,7 @@ namespace {
 /// Returns true if a payload can state the amount: 15 digits before the point and 6 after it.
 bool is_stated(const Decimal& amount) noexcept {
     return !amount.is_negative() && amount.scale() <= Decimal::kFractionDigitsMax &&
-           amount < Decimal(Int128{1'000'000'000'000'000}, 0);
+           amount < kAmountEnd;
 }
 
 /// Returns true if the amount has exactly the currency's digits and is below 10^24, which is more

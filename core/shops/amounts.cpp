@@ -8,7 +8,7 @@
 namespace sluice {
 namespace {
 
-constexpr Int128 kUnscaledEnd = Int128{1'000'000'000'000'000} * kAmountOne;
+constexpr Int128 kUnscaledEnd = kAmountEnd.unscaled() * kAmountOne;
 /// A longer exponent makes every number too large, or 0.
 constexpr std::int64_t kExponentMax = 10'000'000;
 

@@ -16,7 +16,7 @@
 
 namespace sluice {
 
-inline constexpr std::uint8_t kAmountDigits = 6;
+inline constexpr std::uint8_t kAmountDigits = Decimal::kFractionDigitsMax;
 inline constexpr Int128 kAmountOne = 1'000'000;  ///< The unscaled value of 1.
 inline constexpr Decimal kNoAmount{0, kAmountDigits};
 

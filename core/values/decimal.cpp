@@ -8,15 +8,17 @@
 namespace sluice {
 namespace {
 
-constexpr unsigned kScaleMax = 12;
-
 constexpr auto kPowersOfTen = [] {
-    std::array<std::int64_t, kScaleMax + 1> powers{1};
+    std::array<std::int64_t, Decimal::kScaleMax + 1> powers{1};
     for (std::size_t i = 1; i < powers.size(); ++i) {
         powers[i] = powers[i - 1] * 10;
     }
     return powers;
 }();
+
+static_assert(kAmountEnd.unscaled() ==
+              Int128{kPowersOfTen[Decimal::kScaleMax]} *
+                  kPowersOfTen[Decimal::kIntegerDigitsMax - Decimal::kScaleMax]);
 
 /// The digits that `text` begins with. The value is meaningful up to 19 of them.
 struct Digits {
@@ -38,7 +40,7 @@ Digits read_digits(std::string_view text) noexcept {
 
 /// 10^digits times the value, so that two decimals can meet at one scale.
 Int128 scaled_up(Int128 unscaled, unsigned digits) noexcept {
-    SLUICE_ASSERT(digits <= kScaleMax);
+    SLUICE_ASSERT(digits <= Decimal::kScaleMax);
     Int128 product = 0;
     SLUICE_ASSERT(!__builtin_mul_overflow(unscaled, Int128{kPowersOfTen[digits]}, &product));
     return product;

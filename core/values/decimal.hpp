@@ -19,6 +19,7 @@ class Decimal {
 public:
     static constexpr unsigned kIntegerDigitsMax = 15;  ///< Before the point, leading zeros counted.
     static constexpr unsigned kFractionDigitsMax = 6;  ///< After the point.
+    static constexpr std::uint8_t kScaleMax = 12;      ///< After the point, of a product.
 
     constexpr Decimal() = default;
     constexpr Decimal(Int128 unscaled, std::uint8_t scale) : unscaled_(unscaled), scale_(scale) {}
@@ -35,7 +36,7 @@ public:
     [[nodiscard]] constexpr bool is_negative() const noexcept { return unscaled_ < 0; }
 
     /// Returns the same value with `scale` digits after the point.
-    /// Requires: scale >= this->scale(), scale <= 12.
+    /// Requires: scale >= this->scale(), scale <= kScaleMax.
     [[nodiscard]] Decimal rescaled(std::uint8_t scale) const noexcept;
     /// Sum and difference have the larger scale of the two.
     Decimal& operator+=(const Decimal& other) noexcept {
@@ -68,6 +69,9 @@ private:
     Int128 unscaled_ = 0;
     std::uint8_t scale_ = 0;
 };
+
+/// 10^kIntegerDigitsMax: above every number that Decimal::parse() accepts.
+inline constexpr Decimal kAmountEnd{1'000'000'000'000'000, 0};
 
 /// Returns decimal digits of an integer, with `digits_after_point` of them after the point.
 [[nodiscard]] std::string format_scaled(Int128 unscaled, unsigned digits_after_point);
