@@ -10,8 +10,6 @@ namespace {
 
 using simdjson::dom::element;
 
-constexpr std::size_t kQuantityDigitsMax = 9;
-
 constexpr std::string_view kRequired = "is required";
 constexpr std::string_view kRepeated = "appears more than once";
 constexpr std::string_view kNul = "must not contain U+0000";
@@ -187,7 +185,7 @@ bool FieldReader::quantity(std::size_t field, std::uint32_t lowest, std::uint32_
     const std::string_view message = lowest == 0 ? kQuantityFrom0 : kQuantityFrom1;
     return parsed(field, Need::kRequired, message, out, [lowest](std::string_view text) {
         std::uint32_t value = 0;
-        bool right = !text.empty() && text.size() <= kQuantityDigitsMax;
+        bool right = !text.empty() && text.size() <= kQuantityDigits;
         for (std::size_t i = 0; right && i < text.size(); ++i) {
             const unsigned digit = static_cast<unsigned char>(text[i]) - unsigned{'0'};
             right = digit <= 9;

@@ -133,6 +133,8 @@ public:
         return is_there && !values_[field].value.is_null() ? &values_[field].value : nullptr;
     }
 
+    static constexpr std::size_t kQuantityDigits = 9;
+
     // Each returns true if `out` was set, because the field is present and valid.
     bool id(std::size_t field, Need need, std::string_view& out);
     /// Reads the id of an account, program or creator: see is_admin_id().
@@ -142,6 +144,7 @@ public:
     bool non_empty_text(std::size_t field, Need need, std::string_view& out);
     bool timestamp(std::size_t field, Need need, Timestamp& out);
     bool decimal(std::size_t field, Need need, SentDecimal& out);
+    /// Reads a whole number of 1 to kQuantityDigits digits.
     bool quantity(std::size_t field, std::uint32_t lowest, std::uint32_t& out);
     bool currency(std::size_t field, Currency& out);
     bool array(std::size_t field, Need need, simdjson::dom::array& out);

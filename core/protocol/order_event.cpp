@@ -30,6 +30,7 @@ constexpr FieldNames kLine("line_item_id", "sku", "amount", "tax", "quantity", "
 
 constexpr FieldNames kRefund("refund_line_item_id", "line_item_id", "platform_refunded_at", "sku",
                              "amount", "tax", "quantity", "variant_sku");
+static_assert(kQuantityMax == 999'999'999 && FieldReader::kQuantityDigits == 9);
 
 /// Frees what an unusually large event left behind.
 template <class T>

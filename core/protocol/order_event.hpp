@@ -22,6 +22,9 @@
 
 namespace sluice {
 
+/// The largest quantity of a line item, and of its refunds.
+inline constexpr std::uint32_t kQuantityMax = 999'999'999;
+
 /// All views below point into the parser of the event and are valid until its next parse().
 struct Discount {
     std::string_view code;  ///< Non-empty. Compared ignoring ASCII case.
@@ -35,7 +38,7 @@ struct LineItem {
     std::optional<std::string_view> variant_sku;
     SentDecimal amount;  ///< Includes tax and deductions.
     SentDecimal tax;
-    std::uint32_t quantity = 1;  ///< 1 to 999,999,999.
+    std::uint32_t quantity = 1;  ///< 1 to kQuantityMax.
 };
 
 struct RefundLineItem {

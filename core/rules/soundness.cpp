@@ -6,6 +6,7 @@
 
 #include "core/ledger/table.hpp"
 #include "core/ledger/valid.hpp"
+#include "core/protocol/order_event.hpp"
 #include "core/rules/order_book.hpp"
 #include "core/rules/pricing.hpp"
 #include "core/values/lookup.hpp"
@@ -22,7 +23,7 @@ bool is_stated(const Decimal& amount) noexcept {
 /// Returns true if the amount has exactly the currency's digits and is below 10^24, which is more
 /// than any quantity of any line can earn.
 bool is_owed(const Decimal& amount, Currency currency) noexcept {
-    const Decimal most(Int128{1'000'000'000} * 1'000'000'000'000'000, 0);
+    const Decimal most((Int128{kQuantityMax} + 1) * kAmountEnd.unscaled(), 0);
     return amount.scale() == currency.minor_units() && amount < most && -most < amount;
 }
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/protocol/order_event.hpp"
 #include "core/protocol/order_numbers.hpp"
 #include "core/protocol/personal_ids.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr std::uint64_t kQuantityMax = 999'999'999;
 constexpr std::string_view kAmountTooLarge =
     "is 1,000,000,000,000,000 or more, once it was calculated";
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/protocol/order_event.hpp"
 #include "core/protocol/order_numbers.hpp"
 #include "core/shops/device_id.hpp"
 #include "core/shops/platforms.hpp"
@@ -12,7 +13,6 @@ constexpr std::uint32_t kNanosMax = 999'999'999;
 constexpr std::uint32_t kCancelledRank = 500'000'000;
 constexpr std::uint32_t kRefundRank = 1'000'000;
 constexpr std::size_t kRefundsRankedMax = 499;
-constexpr std::uint32_t kQuantityEnd = 1'000'000'000;
 
 constexpr FieldNames kOrder("id", "test", "processed_at", "created_at", "updated_at",
                             "cancelled_at", "financial_status", "source_name", "currency",
@@ -191,7 +191,7 @@ private:
             kOrder["line_items"], kLine, Need::kRequired, Seen::kCopied, [&](SourceObject& from) {
                 DraftLine line{
                     .id = from.id(kLine["id"], Need::kRequired),
-                    .quantity = from.whole(kLine["quantity"], Need::kRequired, kQuantityEnd)};
+                    .quantity = from.whole(kLine["quantity"], Need::kRequired, kQuantityMax + 1)};
                 const bool is_gift_card = from.flag(kLine["gift_card"]).value_or(false);
                 const bool is_tip = from.has(kLine["tip_payment_gateway"]);
                 if (is_tip) {

@@ -1,11 +1,10 @@
 #include <algorithm>
 
+#include "core/protocol/order_event.hpp"
 #include "core/shops/platforms.hpp"
 
 namespace sluice {
 namespace {
-
-constexpr std::uint32_t kPiecesEnd = 1'000'000'000;
 
 constexpr FieldNames kRefund("processed_at", "created_at", "refund_line_items", "order_adjustments",
                              "transactions");
@@ -73,9 +72,9 @@ private:
     void read_rows(SourceObject& from, Refund& refund) const {
         from.each(kRefund["refund_line_items"], kRow, Need::kOptional, Seen::kCopied,
                   [&](SourceObject& item) {
-                      ShopifyLine row{
-                          .line = item.id(kRow["line_item_id"]),
-                          .pieces = item.whole(kRow["quantity"], Need::kOptional, kPiecesEnd)};
+                      ShopifyLine row{.line = item.id(kRow["line_item_id"]),
+                                      .pieces = item.whole(kRow["quantity"], Need::kOptional,
+                                                           kQuantityMax + 1)};
                       const Decimal subtotal = item.money(kRow["subtotal"]);
                       const Decimal tax = item.money(kRow["total_tax"]);
                       row.gross = std::max(taxes_included_ ? subtotal : subtotal + tax, kNoAmount);

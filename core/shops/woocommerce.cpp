@@ -1,12 +1,12 @@
 #include <algorithm>
 
+#include "core/protocol/order_event.hpp"
 #include "core/shops/device_id.hpp"
 #include "core/shops/platforms.hpp"
 
 namespace sluice {
 namespace {
 
-constexpr std::uint32_t kWooQuantityMax = 999'999'999;
 constexpr std::string_view kSessionEntry = "_wc_order_attribution_session_entry";
 
 constexpr FieldNames kWooOrder("id", "status", "date_created_gmt", "date_modified_gmt", "currency",
@@ -94,7 +94,7 @@ private:
         }
         const Decimal quantity = from.amount(kWooLine["quantity"], Need::kRequired);
         const Int128 whole = std::max<Int128>(rounded_up(quantity), 1);
-        if (whole > kWooQuantityMax) {
+        if (whole > kQuantityMax) {
             from.invalid(kWooLine["quantity"], "must be at most 999,999,999");
         } else {
             line.quantity = static_cast<std::uint32_t>(whole);
@@ -162,17 +162,16 @@ private:
         ++refunds_;
         const Decimal total = refund.amount(kWooRefund["total"]).absolute();
         Decimal elsewhere = kNoAmount;
-        refund.each(kWooRefund["line_items"], kWooRow, Need::kOptional, Seen::kCopied,
-                    [&](SourceObject& item) {
-                        Row row{.line = item.id(kWooRow["line_item_id"])};
-                        const Int128 pieces =
-                            rounded_up(item.amount(kWooRow["quantity"]).absolute());
-                        row.quantity =
-                            static_cast<std::uint32_t>(std::min<Int128>(pieces, kWooQuantityMax));
-                        row.gross = gross_of(item, kWooRow["total"], kWooRow["total_tax"], row.tax);
-                        elsewhere += row.gross;
-                        rows_.push_back(row);
-                    });
+        refund.each(
+            kWooRefund["line_items"], kWooRow, Need::kOptional, Seen::kCopied,
+            [&](SourceObject& item) {
+                Row row{.line = item.id(kWooRow["line_item_id"])};
+                const Int128 pieces = rounded_up(item.amount(kWooRow["quantity"]).absolute());
+                row.quantity = static_cast<std::uint32_t>(std::min<Int128>(pieces, kQuantityMax));
+                row.gross = gross_of(item, kWooRow["total"], kWooRow["total_tax"], row.tax);
+                elsewhere += row.gross;
+                rows_.push_back(row);
+            });
         for (const std::size_t field : {kWooRefund["shipping_lines"], kWooRefund["fee_lines"]}) {
             refund.each(field, kWooRow, Need::kOptional, Seen::kCopied, [&](SourceObject& item) {
                 Decimal tax;
