@@ -51,7 +51,7 @@ Result<Rate> parse_fixed(RateKind kind, std::string_view number, std::string_vie
 
 Status validate_ids(const Program& program) {
     if (!is_admin_id(program.id.view())) {
-        return invalid("id: expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
+        return invalid("id: expected " + std::string(kAdminIdForm));
     }
     if (!is_admin_id(program.account_id.view())) {
         return invalid("account: expected an account id");
@@ -132,7 +132,7 @@ Status validate_rule(const std::string& where, const Rule& rule) {
     }
     if ((!rule.creator.empty() && !is_admin_id(rule.creator)) ||
         (!rule.group.empty() && !is_admin_id(rule.group))) {
-        return invalid(where + "creator, group: expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
+        return invalid(where + "creator, group: expected " + std::string(kAdminIdForm));
     }
     return validate_tiers(where + "tiers: ", rule.tiers);
 }

@@ -15,6 +15,7 @@ constexpr std::string_view kRepeated = "appears more than once";
 constexpr std::string_view kNul = "must not contain U+0000";
 constexpr std::string_view kId = "must be a string of 1 to 1024 bytes";
 constexpr std::string_view kAdminId = "must be a string of 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =";
+static_assert(kAdminId.ends_with(kAdminIdForm));
 constexpr std::string_view kLinkId =
     "must be a string of 1 to 64 of A-Z a-z 0-9 . _ ~ -, but not . or ..";
 constexpr std::string_view kText = "must be a string";

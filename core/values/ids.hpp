@@ -75,10 +75,13 @@ struct SequenceNumber {
     friend constexpr auto operator<=>(SequenceNumber, SequenceNumber) = default;
 };
 
-/// Returns true for an id that people may choose (account, shop, program, creator): 1 to 128 of
-/// `A-Z a-z 0-9 . _ - : @ + / =`.
+/// Returns true for an id that people may choose (account, shop, program, creator), as kAdminIdForm
+/// says.
 [[nodiscard]] bool is_admin_id(std::string_view text) noexcept;
 inline constexpr std::size_t kAdminIdBytesMax = 128;
+inline constexpr std::string_view kAdminIdForm = "1 to 128 of A-Z a-z 0-9 . _ - : @ + / =";
+inline constexpr std::string_view kAdminIdCharacters = kAdminIdForm.substr(12);
+static_assert(kAdminIdCharacters.starts_with("A-Z "));
 /// Returns true for the id of a link: 1 to 64 of `A-Z a-z 0-9 . _ ~ -`, but not `.` or `..`.
 [[nodiscard]] bool is_link_id(std::string_view text) noexcept;
 inline constexpr std::size_t kLinkIdBytesMax = 64;

@@ -14,8 +14,8 @@ namespace {
 
 Status check_id(std::string_view id, const char* what) {
     if (!is_admin_id(id)) {
-        return invalid(std::string(what) +
-                       " is 1 to 128 characters of A-Z a-z 0-9 . _ - : @ + / =");
+        return invalid(std::string(what) + " is 1 to " + std::to_string(kAdminIdBytesMax) +
+                       " characters of " + std::string(kAdminIdCharacters));
     }
     return Status::success();
 }

@@ -43,7 +43,8 @@ std::optional<std::uint64_t> parse_digits(std::string_view text) {
 }
 
 Result<std::string> parse_admin_id(std::string_view text) {
-    return fitting(text, is_admin_id(text), "expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
+    return is_admin_id(text) ? Result<std::string>(std::string(text))
+                             : invalid("expected " + std::string(kAdminIdForm));
 }
 
 Result<LinkId> parse_link_id(std::string_view text) {

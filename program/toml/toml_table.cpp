@@ -90,7 +90,7 @@ std::string word_of(const toml::node& node, std::string_view key, std::string_vi
 std::string id_of(const toml::node& node, std::string_view key, std::string_view example) {
     std::string id = text_of(node, key, example);
     if (!is_admin_id(id)) {
-        fail(node, std::string(key) + ": expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
+        fail(node, std::string(key) + ": expected " + std::string(kAdminIdForm));
     }
     return id;
 }

@@ -44,7 +44,7 @@ void add_import(Subcommand app, ImportOptions& target);
 template <class Id>
 Status take_id(const std::string& column, const std::string& text, Id& id) {
     if (!is_admin_id(text)) {
-        return invalid(column + ": expected 1 to 128 of A-Z a-z 0-9 . _ - : @ + / =");
+        return invalid(column + ": expected " + std::string(kAdminIdForm));
     }
     id = Id(text);
     return Status::success();
