@@ -17,8 +17,6 @@ namespace {
 constexpr unsigned kOfKind = 2;  // account, kind
 constexpr unsigned kSince = 3;   // and the instant
 
-constexpr std::int64_t kSecondsPerHour = 3600;
-
 Digest256 digest_of(const std::string& payee) {
     return payee.empty() ? Digest256{} : payee_digest(payee);
 }

@@ -137,7 +137,6 @@ std::optional<OrderState> CreatorLedger::missed_by_total(const MissedOrder& miss
 /// Returns whether another node that has sent in the last day is an hour behind the newest one. One
 /// that sends no more for longer was taken out of service.
 bool CreatorLedger::lags(Timestamp now) {
-    constexpr std::int64_t kBehindSeconds = 3600, kDaySeconds = 86'400;
     Timestamp newest = kFirstInstant;
     std::vector<Timestamp> received;
     ledger_.scan_heads([&](const LedgerHead& head) {
@@ -145,7 +144,7 @@ bool CreatorLedger::lags(Timestamp now) {
         received.push_back(head.last_received);
     });
     return std::ranges::any_of(received, [&](Timestamp at) {
-        return at.plus_seconds(kBehindSeconds) < newest && at.plus_seconds(kDaySeconds) > now;
+        return at.plus_seconds(kSecondsPerHour) < newest && at.plus_days(1) > now;
     });
 }
 

@@ -7,10 +7,12 @@
 #include <atomic>
 #include <cstdint>
 
+#include "core/values/timestamp.hpp"
+
 namespace sluice {
 
 inline constexpr std::uint32_t kRateRequestsMax = (1U << 28) - 1;
-inline constexpr std::uint32_t kRateWindowSecondsMax = 366 * 86'400;
+inline constexpr std::uint32_t kRateWindowSecondsMax = 366 * kSecondsPerDay;
 
 struct RateLimit {
     std::uint32_t requests = 600;       ///< 1 to kRateRequestsMax.

@@ -81,11 +81,8 @@ namespace sluice {
 /// Returns true in the years 0000 to 9999, the range of RFC 3339, and for a day more on either
 /// side, which an offset can produce.
 [[nodiscard]] constexpr bool is_valid(const Timestamp& at) noexcept {
-    constexpr std::int64_t kYear0000 = -62'167'219'200;
-    constexpr std::int64_t kYear10000 = 253'402'300'800;
-    constexpr std::int64_t kDay = 86'400;
-    return at.seconds >= kYear0000 - kDay && at.seconds < kYear10000 + kDay &&
-           at.nanos < 1'000'000'000;
+    return at.seconds >= kFirstInstant.seconds - kSecondsPerDay &&
+           at.seconds < kEndOfTime.seconds + kSecondsPerDay && at.nanos < 1'000'000'000;
 }
 /// Returns true below 10^25, which exceeds every amount and sum of amounts that inputs can state
 /// (the largest quantity at the highest fixed rate earns 10^24). Two such values can be added and

@@ -13,7 +13,6 @@
 
 namespace sluice {
 
-inline constexpr std::int64_t kSecondsPerHour = 3600;
 inline constexpr unsigned kDayHours = 24;
 inline constexpr unsigned kSpanHours = 8 * kDayHours;
 

@@ -11,6 +11,7 @@
 namespace sluice {
 
 inline constexpr std::int64_t kSecondsPerDay = 86'400;
+inline constexpr std::int64_t kSecondsPerHour = 3600;
 
 struct Timestamp {
     std::int64_t seconds = 0;  ///< Since 1970-01-01T00:00:00Z, no leap seconds. Year 0000 to 9999.

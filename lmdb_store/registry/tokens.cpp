@@ -22,7 +22,7 @@ constexpr std::size_t kSecretBytesMax = 1024;
 constexpr std::uint8_t kAllScopes = kWriteOrders | kWriteProducts | kReadOrders | kReadLedger |
                                     kWriteClicks | kWebhookScopes | kCreatorPages;
 /// Time before an expired token is retired, in case a clock was wrong.
-constexpr std::int64_t kExpiredKeptSeconds = 7 * 86'400;
+constexpr std::int64_t kExpiredKeptSeconds = 7 * kSecondsPerDay;
 
 std::string scopes_text(std::uint8_t scopes) {
     std::string text;

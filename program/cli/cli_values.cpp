@@ -12,13 +12,14 @@
 namespace sluice::cli {
 namespace {
 
-constexpr std::uint64_t kSpanSecondsMax = 86'400ull * 366 * 1000;
+constexpr std::uint64_t kSpanSecondsMax = std::uint64_t{kSecondsPerDay} * 366 * 1000;
 
 struct Unit {
     char name;
     std::uint64_t seconds;
 };
-constexpr std::array<Unit, 4> kUnits{{{'d', 86'400}, {'h', 3'600}, {'m', 60}, {'s', 1}}};
+constexpr std::array<Unit, 4> kUnits{
+    {{'d', kSecondsPerDay}, {'h', kSecondsPerHour}, {'m', 60}, {'s', 1}}};
 
 /// 90d -> 7,776,000
 std::optional<std::uint64_t> span_seconds(std::string_view text) {
@@ -152,7 +153,7 @@ Result<lists::Month> parse_month(std::string_view text) {
         return invalid("expected a month such as 2025-01");
     }
     // 31 days after the first of a month is one of the first days of the next.
-    const std::string next = from->plus_seconds(31 * 86'400).to_string().substr(0, 7);
+    const std::string next = from->plus_days(31).to_string().substr(0, 7);
     const auto to = Timestamp::parse(next + "-01T00:00:00Z");
     if (!to) {
         return invalid("expected a month before 9999-12");

@@ -75,7 +75,6 @@ std::optional<Answer> find_page_file(const AccountPage& page, std::string_view r
 
 std::optional<std::int64_t> FindLimits::count(const std::string& account, const std::string& caller,
                                               std::int64_t now_second) {
-    constexpr std::int64_t kDay = 86'400, kHour = 3600;
     constexpr unsigned kOfCreator = 30, kOfAccount = 300;
     constexpr std::size_t kRemembered = 100'000;
     const auto window_at = [now_second](std::map<std::string, Window>& all, const std::string& key,
@@ -88,13 +87,13 @@ std::optional<std::int64_t> FindLimits::count(const std::string& account, const 
         window = window.begins == begins ? window : Window{begins, 0};
         return window;
     };
-    Window& hers = window_at(creators_, caller, kDay);
-    Window& all = window_at(accounts_, account, kHour);
+    Window& hers = window_at(creators_, caller, kSecondsPerDay);
+    Window& all = window_at(accounts_, account, kSecondsPerHour);
     if (hers.count >= kOfCreator) {
-        return hers.begins + kDay - now_second;
+        return hers.begins + kSecondsPerDay - now_second;
     }
     if (all.count >= kOfAccount) {
-        return all.begins + kHour - now_second;
+        return all.begins + kSecondsPerHour - now_second;
     }
     ++hers.count;
     ++all.count;

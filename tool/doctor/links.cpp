@@ -21,20 +21,19 @@ namespace {
 
 constexpr const char* kCheckName = "links";
 constexpr std::size_t kLinksNamed = 10;
-constexpr std::int64_t kSecondsOfDay = 86'400;
 
 /// The part of a configuration that serves links.
 struct LinkServers {
-    bool serves = false;                               ///< Some location has `sluice_link`.
-    std::set<std::string> hosts;                       ///< Names of the servers that have one.
-    std::int64_t cookie_seconds = 30 * kSecondsOfDay;  ///< The shortest time of a cookie.
+    bool serves = false;                                ///< Some location has `sluice_link`.
+    std::set<std::string> hosts;                        ///< Names of the servers that have one.
+    std::int64_t cookie_seconds = 30 * kSecondsPerDay;  ///< The shortest time of a cookie.
     std::set<std::string> stripped;  ///< Header prefixes whose parameter browsers remove.
 };
 
 /// Returns the seconds of a time as nginx writes it, `30d` or `1h 30m`, or nothing.
 std::optional<std::int64_t> nginx_seconds(std::string_view text) {
     static const std::map<char, std::int64_t> kUnits{
-        {'s', 1},       {'m', 60},        {'h', 3600},      {'d', kSecondsOfDay},
+        {'s', 1},       {'m', 60},        {'h', kSecondsPerHour}, {'d', kSecondsPerDay},
         {'w', 604'800}, {'M', 2'592'000}, {'y', 31'536'000}};
     std::int64_t sum = 0;
     std::int64_t number = 0;
@@ -109,7 +108,7 @@ OddLinks find_odd_links(LedgerReader& ledger, const LinkServers& servers) {
             const auto program = ledger.program(link.program);
             window->second = program ? program->program.window_days : 0;
         }
-        if (window->second * kSecondsOfDay > servers.cookie_seconds) {
+        if (window->second * kSecondsPerDay > servers.cookie_seconds) {
             odd.outlived.push_back(link.link.str());
         }
     }

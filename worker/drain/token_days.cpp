@@ -13,7 +13,6 @@
 namespace sluice::worker {
 namespace {
 
-constexpr std::int64_t kSecondsOfDay = 86'400;
 constexpr std::size_t kBytesMax = 8U << 20;
 constexpr std::size_t kDateBytes = 10;
 
@@ -24,7 +23,7 @@ std::filesystem::path file_of(const store::StorePaths& paths) {
 }  // namespace
 
 std::string day_text(std::int64_t day) {
-    return Timestamp{day * kSecondsOfDay, 0}.to_string().substr(0, kDateBytes);
+    return Timestamp{day * kSecondsPerDay, 0}.to_string().substr(0, kDateBytes);
 }
 
 Result<DaysOfTokens> read_token_days(const store::StorePaths& paths) {
@@ -39,7 +38,7 @@ Result<DaysOfTokens> read_token_days(const store::StorePaths& paths) {
         const std::uint64_t token = token_number(id);
         const std::optional<Timestamp> at = Timestamp::parse(date + "T00:00:00Z");
         if (token != 0 && at) {
-            days[token] = at->seconds / kSecondsOfDay;
+            days[token] = at->seconds / kSecondsPerDay;
         }
     }
     return days;
@@ -52,7 +51,7 @@ TokenDays::TokenDays(const store::StorePaths& paths) : paths_(paths) {
 }
 
 void TokenDays::note(std::uint64_t token, Timestamp received_at) {
-    const std::int64_t day = received_at.seconds / kSecondsOfDay;
+    const std::int64_t day = received_at.seconds / kSecondsPerDay;
     if (token == 0) {
         return;
     }
