@@ -18,9 +18,6 @@
 namespace sluice {
 namespace {
 
-/// Effective date of clicks of an unknown program.
-constexpr std::int64_t kLateDays = 30;
-
 /// Returns the number of inputs that all nodes have applied, this one included. It orders inputs
 /// whichever node they came through, and is the sequence number as long as there is one node.
 SequenceNumber inputs_up_to(SequenceNumber seq, LedgerTxn& txn) {
@@ -102,7 +99,7 @@ void apply_clicks(const ClickRecord& record, const CommandContext& context, Prog
             store_click({context.account, row.device, owner->program, row.occurred_at,
                          owner->creator, rank, place,
                          program != nullptr ? program->default_effective_from(received_at)
-                                            : received_at.plus_days(-kLateDays),
+                                            : received_at.plus_days(-kLateDaysDefault),
                          record.source, row.link, received_at},
                         txn);
         ++(stored.is_new ? totals.clicks_stored : totals.clicks_known);

@@ -130,6 +130,9 @@ struct Rule {
     [[nodiscard]] bool same_as(const Rule& other) const noexcept;
 };
 
+/// The late_days of a program that states none, or is unknown (A2).
+inline constexpr std::int64_t kLateDaysDefault = 30;
+
 struct Program {
     ProgramId id;
     AccountId account_id;
@@ -141,7 +144,7 @@ struct Program {
                                             AttributionType::kLanded};
     std::uint32_t clearing_days = 0;
     std::optional<Timestamp> starts_at{}, ends_at{};  ///< For platform_ordered_at; end excluded.
-    std::uint32_t late_days = 30;                     ///< How far inputs count back (A2).
+    std::uint32_t late_days = kLateDaysDefault;       ///< How far inputs count back (A2).
     Rate default_rate;
     std::vector<Tier> default_tiers{};
     TiersApply tiers_apply = TiersApply::kOrder;
