@@ -14,8 +14,6 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view kEveryShop = "*";
-
 // ---- Checks -------------------------------------------------------------------------------------
 
 /// Returns the policy that will apply once the command is applied.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/protocol/signature.hpp"
 #include "core/values/decimal.hpp"
@@ -116,10 +117,13 @@ struct CustomerOrder {
     OrderId order_id{};
 };
 
+/// ProgramShop::shop of a program that covers every shop of the account.
+inline constexpr std::string_view kEveryShop = "*";
+
 /// From when on orders of a shop are covered by a program: as the apply that added it said (A2).
 struct ProgramShop {
     ProgramId program;
-    std::string shop;  ///< Shop id, or `*`: every shop of the account.
+    std::string shop;  ///< Shop id, or kEveryShop.
     Timestamp effective_from;
 };
 

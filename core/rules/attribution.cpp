@@ -10,8 +10,6 @@
 namespace sluice {
 namespace {
 
-constexpr std::string_view kEveryShop = "*";
-
 std::optional<Timestamp> effective_from_in(const ProgramId& program, std::string_view shop,
                                            LedgerReader& ledger) {
     ProgramShop row{program, std::string(shop), {}};
