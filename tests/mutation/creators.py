@@ -18,7 +18,7 @@ PAGE_TOKENS = [
 ]
 CREATOR_LEDGER = [
     fault("two payments of a day have one id", "core/creators/payments.cpp",
-          '(number == 1 ? "" : "-" + std::to_string(number))', '""',
+          '(number == 1 ? "" : "-" + std::to_string(number))', '(number != 0 ? "" : "-")',
           "ledger:*CreatorLedgerTest.Example11PaymentsAreSentAndComeBack*"),
     fault("another's order answers its number alone", "core/creators/find.cpp",
           "(missed.number && fits(order, missed))", "missed.number.has_value()",
