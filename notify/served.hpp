@@ -22,8 +22,8 @@ namespace sluice::notify {
 /// Returns what an answer other than 2xx says, for people.
 [[nodiscard]] std::string error_text(const cli::HttpResponse& answer);
 
-/// One destination in the sender: what is read, what waits, and what is not stored yet. Not
-/// thread-safe.
+/// One destination in the sender: its cursor, the changes that wait, and the outcomes that are not
+/// stored yet. Not thread-safe.
 class Served {
 public:
     Served(store::StoredDestination row, const std::vector<store::PendingChange>& pending,

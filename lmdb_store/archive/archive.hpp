@@ -61,8 +61,8 @@ public:
     /// or an hour has passed.
     [[nodiscard]] bool retention_is_due(Timestamp now) const noexcept;
     /// Removes the oldest segments beyond `keep_days` and `keep_bytes`, never the newest one, and
-    /// none while the newest one has no durable input. Returns the number removed. After an error
-    /// the writer goes on.
+    /// none while the newest one has no durable input. Returns the number removed. An
+    /// error leaves the writer usable.
     [[nodiscard]] Result<std::uint64_t> apply_retention(Timestamp now);
 
 private:

@@ -27,7 +27,7 @@ from mutation.mutants import MUTANTS  # noqa: E402
 PYTEST_TARGETS = ["ngx_http_sluice_module", "sluice", "power_cut_writer", "power_cut_check"]
 TEST_SECONDS_MAX = 120
 GREEN_SECONDS_MAX = 600
-# What a fault leaves unused is no mistake in the list.
+# A fault may leave a name unused.
 WARNINGS = " ".join(f"-Wno-error=unused-{what}" for what in ("parameter", "variable", "but-set-variable", "function"))
 
 

@@ -303,7 +303,7 @@ def test_a_place_that_was_stated_stays_until_it_is_taken_up(site):
         with site.run(receiver):
             receiver.wait(1)
             site.wait_for("erp", delivered=1, lag=0)
-            for verb in ("pause", "resume"):  # it is taken up: the sender goes on where it is
+            for verb in ("pause", "resume"):  # it is taken up: the sender continues where it is
                 site.sluice("notify", verb, "erp")
             site.credit("2.00")
             site.wait_for("erp", delivered=2, lag=0)

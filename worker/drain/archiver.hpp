@@ -64,7 +64,7 @@ public:
     /// Makes everything added durable.
     [[nodiscard]] Status flush();
     /// Removes what the archive is limited to be without, if that is due and all inputs are
-    /// durable. After an error the archive goes on, and it is tried again an hour later.
+    /// durable. An error leaves the archive usable; the next try is an hour later.
     [[nodiscard]] Status retain(Timestamp now);
     /// Returns true if enough was added, or enough time has passed, to flush().
     [[nodiscard]] bool flush_is_due() const noexcept;
