@@ -147,7 +147,7 @@ def test_a_running_sluice_worker_recovers_abandoned_lanes(here):
     here.start_sluice_worker()
     assert scenario.accepted_within(10)
     here.edge.wait_until_open()
-    here.shim.arm(["SYNC"], DELAY, 1, NGINX, sticky=True, delay_ms=3000)
+    here.shim.arm(["SYNC"], DELAY, 1, NGINX, sticky=True, delay_ms=2000)  # below what an order waits at most
     assert [scenario.order() for _ in range(30)] == [200] * 30
     kill_all(here.edge)
     here.shim.disarm()
