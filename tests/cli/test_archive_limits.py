@@ -45,6 +45,19 @@ def test_the_oldest_segments_beyond_the_size_are_removed(tmp_path):
     assert "the archive begins with input 6 of queue" in refused.err and "sluice ledger snapshot" in refused.err
 
 
+def test_an_audit_begins_with_a_snapshot_behind_what_was_removed(tmp_path):
+    books = Archived(tmp_path)
+    for _ in range(4):
+        books.begin_segment()
+    books.run("ledger", "snapshot", ledger=())
+    books.credit()
+    books.run("worker", "--until-empty", "--archive-size", "1m", ledger=())
+    assert len(books.segments()) == 3
+    books.credit()
+    told = books.replay()
+    assert "snapshot" in told.out + told.err and "rows are equal" in told.out, told
+
+
 def test_a_segment_that_cannot_be_removed_stops_nothing(tmp_path):
     books = Archived(tmp_path)
     for _ in range(3):
