@@ -7,8 +7,11 @@
 namespace sluice::serve {
 
 bool FeedWaiters::begin(AccountNumber account) {
+    if (count_ == kWaitsMax) {
+        return false;
+    }
     std::size_t& of_account = of_account_[account];
-    if (count_ == kWaitsMax || of_account == kWaitsOfOneMax) {
+    if (of_account == kWaitsOfOneMax) {
         return false;
     }
     ++of_account;

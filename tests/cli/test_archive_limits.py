@@ -45,7 +45,7 @@ def test_the_oldest_segments_beyond_the_size_are_removed(tmp_path):
     assert "the archive begins with input 6 of queue" in refused.err and "sluice ledger snapshot" in refused.err
 
 
-def test_an_audit_begins_with_a_snapshot_behind_what_was_removed(tmp_path):
+def test_an_audit_of_a_limited_archive_begins_with_the_snapshot(tmp_path):
     books = Archived(tmp_path)
     for _ in range(4):
         books.begin_segment()

@@ -1,8 +1,11 @@
 """How bytes arrive must not matter: chunks, spooling, pipelines, HTTP/2, clients that go away."""
 
+import fcntl
+import pathlib
 import random
 import socket
 import struct
+import termios
 import time
 
 import pytest
@@ -405,10 +408,10 @@ def test_an_answered_request_has_no_body_deadline(start_edge, new_merchant, buff
 
 
 def connection_is_read(connection):
-    """Everything that was sent has left this socket's buffer, and nginx has seen it."""
-    import fcntl
-    import termios
-
+    """Everything that was sent has left this socket's buffer, and nginx's as well."""
     unsent = bytearray(4)
     fcntl.ioctl(connection.socket, termios.TIOCOUTQ, unsent)
-    return int.from_bytes(unsent, "little") == 0
+    ours, its = (f":{name[1]:04X}" for name in (connection.socket.getsockname(), connection.socket.getpeername()))
+    unread = [fields[4] for fields in map(str.split, pathlib.Path("/proc/net/tcp").read_text().splitlines())
+              if fields[1].endswith(its) and fields[2].endswith(ours)]
+    return int.from_bytes(unsent, "little") == 0 and [queue.split(":")[1] for queue in unread] == ["00000000"]

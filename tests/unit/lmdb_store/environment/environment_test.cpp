@@ -7,6 +7,7 @@
 
 #include <array>
 #include <csignal>
+#include <deque>
 #include <string>
 #include <thread>
 #include <vector>
@@ -69,6 +70,15 @@ protected:
     const std::array<const char*, 1> names_{"rows"};
     MDB_dbi rows_ = 0;
 };
+
+/// Old and new workers of nginx, and the threads of all programs, hold a slot each.
+TEST_F(EnvironmentTest, AThousandReadersHaveASlot) {
+    const auto environment = open(kEnvironmentBytes, true);
+    std::deque<ReadTxn> readers(1000);
+    for (ReadTxn& reader : readers) {
+        ASSERT_EQ(reader.begin(*environment), 0);
+    }
+}
 
 TEST_F(EnvironmentTest, CommittedRowsAreThereAfterReopening) {
     {
