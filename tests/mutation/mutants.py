@@ -521,7 +521,7 @@ LIFE = [
           "    share_reading(bytes_max);", "    share_reading(rows_.size() * LaneFileSource::kReadAheadMax);",
           "lmdb_store:LanesTest.L8AMoverReadsLittleMoreThanItMoves"),
     fault("a move goes on for what is written meanwhile", "lmdb_store/queue/lane_moves.cpp",
-          "move_once(sources, cut_ns, bytes_max);", "move_once(sources, cut_ns == 0 ? 0 : kNoLimit, bytes_max);",
+          "move_once(sources, cut_ns, bytes_max);", "move_once(sources, cut_ns == 0 ? 0 : kEveryRecord, bytes_max);",
           "lmdb_store:LanesTest.L8AMoveEndsHoweverMuchIsWrittenMeanwhile"),
     fault("records that do not fit their batch pass", "core/commit/lane_format.cpp",
           "return batch.records_fit() ? std::optional(batch) : std::nullopt;", "return batch;",
