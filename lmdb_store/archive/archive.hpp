@@ -57,12 +57,10 @@ public:
     [[nodiscard]] Status add(const ArchivedInput& input, Timestamp now);
     /// Writes and syncs all inputs with one fdatasync, or none if all are durable.
     [[nodiscard]] Status flush();
-    /// Returns whether apply_retention() may have something to remove: a segment was begun since,
-    /// or an hour has passed.
-    [[nodiscard]] bool retention_is_due(Timestamp now) const noexcept;
     /// Removes the oldest segments beyond `keep_days` and `keep_bytes`, never the newest one, and
-    /// none while the newest one has no durable input. Returns the number removed. An
-    /// error leaves the writer usable.
+    /// none while the newest one has no durable input. Does nothing until a segment was begun since
+    /// the last call that looked, or an hour has passed. Returns the number removed. An error
+    /// leaves the writer usable.
     [[nodiscard]] Result<std::uint64_t> apply_retention(Timestamp now);
 
 private:

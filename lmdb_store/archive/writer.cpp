@@ -7,12 +7,6 @@
 #include "lmdb_store/environment/store_failure.hpp"
 
 namespace sluice::store {
-namespace {
-
-constexpr std::int64_t kRetainEverySeconds = 3600;
-
-}  // namespace
-
 struct ArchiveWriter::State {
     State(std::filesystem::path folder_path, std::string uuid, const ArchiveOptions& chosen)
         : folder(std::move(folder_path)),
@@ -23,6 +17,7 @@ struct ArchiveWriter::State {
     void adopt_newest();
     void adopt_last_of_queue(const std::map<std::uint64_t, std::filesystem::path>& segments);
     Status begin_segment(SequenceNumber first_seq, Timestamp now);
+    [[nodiscard]] bool retention_is_due(Timestamp now) const noexcept;
     Status write_block();
     [[nodiscard]] bool needs_new_segment(const ArchivedInput& input, Timestamp now) const;
     void drop_undurable();
@@ -39,7 +34,6 @@ struct ArchiveWriter::State {
     std::uint64_t file_bytes = 0;        ///< Written.
     std::uint64_t durable_bytes = 0;     ///< Synced.
     bool is_truncated = true;            ///< The file ends at durable_bytes, except for new blocks.
-    bool has_durable_input = false;      ///< The file has one.
     Timestamp retained_at{};             ///< Time of the last apply_retention().
     std::uint64_t retained_ordinal = 0;  ///< Newest segment at that time.
 
@@ -84,7 +78,6 @@ void ArchiveWriter::State::adopt_newest() {
         file = std::move(newest.file);
         file_created_at = newest.head.created_at_seconds;
         file_bytes = durable_bytes = scan.sound_bytes;
-        has_durable_input = scan.last_seq.value != 0;
     }
     if (scan.last_seq.value == 0) {
         return adopt_last_of_queue(segments);
@@ -129,7 +122,6 @@ Status ArchiveWriter::State::begin_segment(SequenceNumber first_seq, Timestamp n
     file = std::move(*opened);
     file_created_at = now.seconds;
     file_bytes = durable_bytes = head.size();
-    has_durable_input = false;
     return Status::success();
 }
 
@@ -228,27 +220,25 @@ Status ArchiveWriter::flush() {
         return done;
     }
     state.durable_bytes = state.file_bytes;
-    state.has_durable_input = true;
     state.durable_seq = state.last_seq;
     state.durable_chain = state.chain;
     return Status::success();
 }
 
-bool ArchiveWriter::retention_is_due(Timestamp now) const noexcept {
-    const State& state = *state_;
-    const bool is_limited = state.options.keep_days != 0 || state.options.keep_bytes != 0;
-    const bool is_other_hour = now.seconds < state.retained_at.seconds ||
-                               now >= state.retained_at.plus_seconds(kRetainEverySeconds);
-    return is_limited && state.has_durable_input &&
-           (is_other_hour || state.retained_ordinal != state.newest_ordinal);
+/// The segment before an empty one has the last input of this queue.
+bool ArchiveWriter::State::retention_is_due(Timestamp now) const noexcept {
+    const bool is_limited = options.keep_days != 0 || options.keep_bytes != 0;
+    const bool has_durable_input = durable_bytes > kSegmentHeadBytes;
+    const bool is_other_hour =
+        now < retained_at || now >= retained_at.plus_seconds(kSecondsPerHour);
+    return is_limited && has_durable_input && (is_other_hour || retained_ordinal != newest_ordinal);
 }
 
 Result<std::uint64_t> ArchiveWriter::apply_retention(Timestamp now) {
-    const ArchiveOptions& options = state_->options;
-    // The segment before an empty one has the last input of this queue.
-    if ((options.keep_days == 0 && options.keep_bytes == 0) || !state_->has_durable_input) {
+    if (!state_->retention_is_due(now)) {
         return std::uint64_t{0};
     }
+    const ArchiveOptions& options = state_->options;
     state_->retained_at = now;
     state_->retained_ordinal = state_->newest_ordinal;
     const std::int64_t oldest_kept = now.plus_days(-std::int64_t{options.keep_days}).seconds;

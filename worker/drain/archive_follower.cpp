@@ -92,15 +92,19 @@ Status ArchiveFollower::follow(SequenceNumber applied, bool flush_now) {
     if (Status opened = open_if_due(); !opened || !archiver_) {
         return opened;
     }
-    if (const auto behind = archiver_->catch_up(applied, now_ms()); !behind) {
+    const Timestamp now = now_ms();
+    if (const auto behind = archiver_->catch_up(applied, now); !behind) {
         return behind.error();
     }
-    const Status flushed =
-        flush_now || archiver_->flush_is_due() ? archiver_->flush() : Status::success();
-    if (const Status kept = flushed ? archiver_->retain(now_ms()) : flushed; flushed && !kept) {
-        unlimited_(kept.error());
+    if (flush_now || archiver_->flush_is_due()) {
+        if (Status flushed = archiver_->flush(); !flushed) {
+            return flushed;
+        }
     }
-    return flushed;
+    if (const Status kept = archiver_->retain(now); !kept) {
+        cannot_remove_(kept.error());
+    }
+    return Status::success();
 }
 
 Status ArchiveFollower::complete(SequenceNumber upto) {

@@ -22,14 +22,14 @@ namespace sluice::worker {
 
 class ArchiveFollower {
 public:
-    /// @param parts   Absent if there is no archive; then everything counts as archived. The
+    /// @param parts  Absent if there is no archive; then everything counts as archived. The
     ///                snapshot's maker may throw LedgerFailure, which turn() does not catch.
-    /// @param failed    Called for each failure; the archive is tried again a second later.
-    /// @param unlimited  Called if old segments cannot be removed, which stops nothing.
+    /// @param failed  Called for each failure; the archive is tried again a second later.
+    /// @param cannot_remove  Called if old segments cannot be removed, which stops nothing.
     ArchiveFollower(const std::optional<ArchiverParts>& parts,
                     std::function<void(const Error&)> failed,
-                    std::function<void(const Error&)> unlimited)
-        : parts_(parts), failed_(std::move(failed)), unlimited_(std::move(unlimited)) {}
+                    std::function<void(const Error&)> cannot_remove)
+        : parts_(parts), failed_(std::move(failed)), cannot_remove_(std::move(cannot_remove)) {}
 
     /// Archives inputs [first, first + count), which the ledger holds by now and which do not
     /// change any more. After a failure the archive reads them from the queue again.
@@ -75,7 +75,7 @@ private:
     void fail(const Error& error);
 
     std::optional<ArchiverParts> parts_;
-    std::function<void(const Error&)> failed_, unlimited_;
+    std::function<void(const Error&)> failed_, cannot_remove_;
     std::unique_ptr<Archiver> archiver_;
     Clock::time_point retry_at_{};
     SequenceNumber durable_;  ///< As `archiver_` said when its thread was idle.

@@ -320,9 +320,6 @@ Status Archiver::flush() {
 }
 
 Status Archiver::retain(Timestamp now) {
-    if (unflushed_count_ != 0 || !writer_->retention_is_due(now)) {
-        return Status::success();
-    }
     const auto removed = writer_->apply_retention(now);
     return removed ? Status::success() : Status(removed.error());
 }

@@ -63,8 +63,8 @@ public:
     [[nodiscard]] Result<bool> catch_up(SequenceNumber applied, Timestamp now);
     /// Makes everything added durable.
     [[nodiscard]] Status flush();
-    /// Removes what the archive is limited to be without, if that is due and all inputs are
-    /// durable. An error leaves the archive usable; the next try is an hour later.
+    /// Removes what the archive is limited to be without, if that is due. An error leaves the
+    /// archive usable; the next try is an hour later.
     [[nodiscard]] Status retain(Timestamp now);
     /// Returns true if enough was added, or enough time has passed, to flush().
     [[nodiscard]] bool flush_is_due() const noexcept;

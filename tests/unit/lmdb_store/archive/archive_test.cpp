@@ -405,33 +405,34 @@ TEST_F(ArchiveTest, RetentionWaitsForAnInputThatIsDurableInTheNewest) {
     const Timestamp later = kNow.plus_seconds(400 * 86'400);
     add(*to, 11, 20, later);
     const Timestamp end = later.plus_seconds(3 * 86'400);
-    EXPECT_FALSE(to->retention_is_due(end));
     EXPECT_EQ(*to->apply_retention(end), 0U);
     ASSERT_TRUE(to->flush().ok());
-    EXPECT_TRUE(to->retention_is_due(end));
     EXPECT_EQ(*to->apply_retention(end), 1U);
     EXPECT_EQ(read_all(), range(11, 20));
 }
 
-TEST_F(ArchiveTest, RetentionIsDueWithEachSegmentAndEachHour) {
+TEST_F(ArchiveTest, RetentionLooksWithEachSegmentAndEachHour) {
+    constexpr std::int64_t kDay = 86'400;
     options_.keep_days = 2;
     auto to = writer();
-    add(*to, 1, 10, kNow);
-    ASSERT_TRUE(to->flush().ok());
-    EXPECT_TRUE(to->retention_is_due(kNow));
-    ASSERT_TRUE(to->apply_retention(kNow).ok());
-    EXPECT_FALSE(to->retention_is_due(kNow.plus_seconds(3599)));
-    EXPECT_TRUE(to->retention_is_due(kNow.plus_seconds(3600)));
-    EXPECT_TRUE(to->retention_is_due(kNow.plus_seconds(-1))) << "the clock was set back";
-    add(*to, 11, 20, kNow.plus_seconds(86'400));
-    ASSERT_TRUE(to->flush().ok());
-    ASSERT_TRUE(to->apply_retention(kNow.plus_seconds(86'400)).ok());
-    EXPECT_FALSE(to->retention_is_due(kNow.plus_seconds(86'401)));
-    add(*to, 21, 30, kNow.plus_seconds(2 * 86'400));
-    ASSERT_TRUE(to->flush().ok());
-    EXPECT_TRUE(to->retention_is_due(kNow.plus_seconds(86'402))) << "a segment was begun";
-    options_.keep_days = 0;
-    EXPECT_FALSE(writer()->retention_is_due(kNow));
+    const auto add_at = [&](std::uint64_t first, std::int64_t seconds) {
+        add(*to, first, first + 9, kNow.plus_seconds(seconds));
+        ASSERT_TRUE(to->flush().ok());
+    };
+    const auto removed_at = [&](std::int64_t seconds) {
+        return *to->apply_retention(kNow.plus_seconds(seconds));
+    };
+    add_at(1, 0);
+    add_at(11, kDay);
+    EXPECT_EQ(removed_at(3 * kDay - 1), 0U) << "the first may have an input of that second";
+    EXPECT_EQ(removed_at(3 * kDay + 3598), 0U) << "it looked less than an hour ago";
+    EXPECT_EQ(removed_at(3 * kDay + 3599), 1U);
+    add_at(21, 4 * kDay);
+    EXPECT_EQ(removed_at(6 * kDay - 1), 0U);
+    add_at(31, 6 * kDay - 1);
+    EXPECT_EQ(removed_at(6 * kDay), 1U) << "a segment was begun";
+    EXPECT_EQ(removed_at(6 * kDay - 2), 0U) << "the clock was set back: it looks again";
+    EXPECT_EQ(removed_at(8 * kDay - 1), 1U);
 }
 
 TEST_F(ArchiveTest, RetentionBySizeKeepsTheLimit) {
