@@ -236,29 +236,31 @@ Status show_destination(const Frame& frame, const DestinationCommand& command) {
     return Status::success();
 }
 
-/// Notes the change of a destination that there is in the log of the registry, and makes it.
-Status write_destinations(const Frame& frame, const std::string& id, const std::string& verb,
-                          const std::function<Status(DestinationStore&)>& write) {
-    const auto found = with_destinations(
-        frame, Mode::kRead, [&id](DestinationStore& opened) { return opened.find(id); });
-    Status noted = found.ok() ? note_change(frame, "notify " + verb + " " + id) : found.error();
-    return noted.ok() ? with_destinations(frame, Mode::kWrite, write) : noted;
+/// Makes a change, and notes it in the log of the registry before it counts, unless `change`
+/// refuses it.
+Status change_and_note(const Frame& frame, DestinationStore& opened, const std::string& id,
+                       const std::string& verb,
+                       const std::function<Status(StoredDestination&)>& change) {
+    return opened.change(id, [&](StoredDestination& row) {
+        Status changed = change(row);
+        return changed.ok() ? note_change(frame, "notify " + verb + " " + id) : changed;
+    });
 }
 
-/// Writes as write_destinations() does, then prints what was done.
-Status write_and_say(const Frame& frame, const std::string& id, const std::string& verb,
-                     const std::function<Status(DestinationStore&)>& write) {
-    Status written = write_destinations(frame, id, verb, write);
-    if (written.ok()) {
+Status say(Status done, const std::string& id, const std::string& verb) {
+    if (done.ok()) {
         std::printf("%sd destination %s\n", verb.c_str(), id.c_str());
     }
-    return written;
+    return done;
 }
 
 Status change_destination(const Frame& frame, const std::string& id, const std::string& verb,
                           const std::function<Status(StoredDestination&)>& change) {
-    return write_and_say(frame, id, verb,
-                         [&](DestinationStore& opened) { return opened.change(id, change); });
+    return say(with_destinations(frame, Mode::kWrite,
+                                 [&](DestinationStore& opened) {
+                                     return change_and_note(frame, opened, id, verb, change);
+                                 }),
+               id, verb);
 }
 
 Status pause_destination(const Frame& frame, const DestinationCommand& command) {
@@ -299,21 +301,28 @@ Status resume_destination(const Frame& frame, const ResumeCommand& command) {
 }
 
 Status remove_destination(const Frame& frame, const DestinationCommand& command) {
-    return write_and_say(frame, command.id, "remove",
-                         [&](DestinationStore& opened) { return opened.remove(command.id); });
+    const std::string& id = command.id;
+    Status removed =
+        with_destinations(frame, Mode::kWrite, [&](DestinationStore& opened) -> Status {
+            const auto found = opened.find(id);
+            Status noted = found.ok() ? note_change(frame, "notify remove " + id) : found.error();
+            return noted.ok() ? opened.remove(id) : noted;
+        });
+    return say(std::move(removed), id, "remove");
 }
 
 Status rotate_secret(const Frame& frame, const DestinationCommand& command) {
     const std::string secret = notify::new_secret();
-    Status rotated = write_destinations(frame, command.id, "rotate", [&](DestinationStore& opened) {
+    Status rotated = with_destinations(frame, Mode::kWrite, [&](DestinationStore& opened) {
         return opened.key().and_then([&](const store::MasterKey& key) {
-            return opened.change(command.id, [&](StoredDestination& row) {
-                Destination& destination = row.destination;
-                destination.old_secret =
-                    std::exchange(destination.secret, key.seal(secret, destination.uuid));
-                destination.old_until = wall_ms() + notify::kOldSecretMs;
-                return Status::success();
-            });
+            return change_and_note(
+                frame, opened, command.id, "rotate", [&](StoredDestination& row) {
+                    Destination& destination = row.destination;
+                    destination.old_secret =
+                        std::exchange(destination.secret, key.seal(secret, destination.uuid));
+                    destination.old_until = wall_ms() + notify::kOldSecretMs;
+                    return Status::success();
+                });
         });
     });
     if (rotated.ok()) {

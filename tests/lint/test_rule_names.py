@@ -14,7 +14,7 @@ DEFINED = re.compile(rf"^(?:\| )?\*\*({NAME})(?:[,.]|\*\*)|^#+ .*\(({NAME})\)$",
 NAMED = re.compile(
     rf"(?:\(|\b(?:[Rr]ules?:?|controls|reading) )({LIST})|^\s*(?://[/!]?<?|#|\"\"\")\s*({LIST})(?=[.,:\"]|$)|\b(K\d{{1,2}})\b"
 )
-# Rules of other families are of the tests alone, or their ids.
+# The sign of a comment by the suffix of a file. In pages and Python, every line counts.
 COMMENTS = {".hpp": "//", ".cpp": "//", ".c": "//", ".h": "//", ".js": "//", ".sql": "--", ".py": "", ".md": ""}
 # Two rules have this name; the one of controls.md is cited as `controls K1`.
 TWICE = "K1"
