@@ -1,4 +1,4 @@
-"""Faults in what decides about bytes and numbers that nginx can write (controls K14)."""
+"""Faults in the bytes and numbers that nginx can write (controls K14), in the archive and in notify."""
 
 from mutation.mutant import fault
 
@@ -24,4 +24,16 @@ RECORDS = [
     fault("a shop is what the first record says", "core/apply/apply.cpp",
           "senders_ != nullptr ? senders_->shop_fault(meta) : std::nullopt", "std::nullopt",
           "ledger:*K14Records.AShop*"),
+    fault("the archive is not limited", "worker/drain/archive_follower.cpp",
+          "archiver_->retain(now)", "Status::success()",
+          "tests/cli/test_archive_limits.py::test_the_oldest_segments_beyond_the_size_are_removed"),
+    fault("segments are removed before the newest has an input", "lmdb_store/archive/writer.cpp",
+          "durable_bytes > kSegmentHeadBytes", "durable_bytes != 0",
+          "lmdb_store:ArchiveTest.RetentionWaitsForAnInputThatIsDurableInTheNewest"),
+    fault("a stated place is lost before it is taken up", "lmdb_store/destinations/rows.hpp",
+          "if (place || is_taken_up) {", "if (place || is_taken_up || true) {",
+          "tests/notify/test_delivery.py::test_a_place_that_was_stated_stays_until_it_is_taken_up"),
+    fault("a refused change of a destination is noted", "notify/commands.cpp",
+          "changed.ok() ? note_change", "true ? note_change",
+          "tests/notify/test_commands.py::test_a_refused_change_of_a_destination_is_in_no_log"),
 ]
