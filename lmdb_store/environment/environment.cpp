@@ -403,6 +403,11 @@ int Environment::begin_txn(unsigned flags, MDB_txn** txn) noexcept {
                                      [&] { return mdb_txn_begin(env_, nullptr, flags, txn); });
 }
 
+int Environment::sync_from_now_on() noexcept {
+    const int rc = mdb_env_set_flags(env_, MDB_NOSYNC, 0);
+    return rc == 0 ? write_error(mdb_env_sync(env_, 1)) : rc;
+}
+
 void Environment::release_pages() const {
     release_mapped_pages(data_path_);
 }

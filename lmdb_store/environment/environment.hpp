@@ -48,7 +48,7 @@ struct EnvironmentOptions {
     std::size_t map_bytes = 0;  ///< Sparse: reserves addresses, not disk.
     unsigned databases_max = 16;
     bool read_only = false;
-    bool sync = true;      ///< False only in benchmarks and for ledgers that are thrown away.
+    bool sync = true;  ///< False in benchmarks, and for ledgers that are temporary or unfinished.
     bool is_copy = false;  ///< `folder` is one file that never changes, read without locks.
 };
 
@@ -94,6 +94,9 @@ public:
     int clear_stale_readers() noexcept;
     /// Returns the number of slots of dead processes that open() freed.
     [[nodiscard]] int dead_readers_at_open() const noexcept { return dead_at_open_; }
+    /// Makes every commit durable, also of an environment that was opened without `sync`, and those
+    /// that come. Returns LMDB's code. Requires: no write transaction of this process.
+    [[nodiscard]] int sync_from_now_on() noexcept;
     /// Drops mapped pages, so that a full scan does not inflate resident memory. Views stay valid.
     void release_pages() const;
     /// Returns the error after which LMDB refuses every call, or 0: that of writing a meta page.

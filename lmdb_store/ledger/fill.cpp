@@ -77,7 +77,7 @@ Fd make_marked(const fs::path& folder, const std::string& from) {
     const FileOwner owner{};
     check(Environment::create(made, owner, owner, [&from](MDB_txn* txn) {
         const int rc = create_ledger_tables(txn);
-        return rc == 0 ? put_copy_mark(txn, from) : rc;
+        return rc == 0 ? put_mark(txn, Mark::kCopy, from) : rc;
     }));
     if (::rename(made.c_str(), folder.c_str()) != 0) {
         throw StoreFailure(system_error(errno, "make", folder));
@@ -98,7 +98,7 @@ struct Contents {
 Contents contents_of(const LedgerTables& opened, const Txn& txn) {
     Contents found;
     int rc = 0;
-    found.mark = copy_mark(txn.get(), rc);
+    found.mark = read_mark(txn.get(), Mark::kCopy, rc);
     for (std::size_t i = 0; rc == 0 && i < opened.handles.size(); ++i) {
         MDB_stat stat{};
         rc = mdb_stat(txn.get(), opened.handles[i], &stat);
@@ -167,7 +167,7 @@ public:
     }
     void finish() override {
         begin_txn();
-        opened_.check(put_copy_mark(txn_->get(), {}), "write");
+        opened_.check(put_mark(txn_->get(), Mark::kCopy, {}), "write");
         flush();
     }
     /// Deletes everything but the mark.
@@ -177,7 +177,7 @@ public:
         if (found.mark.empty() && found.has_rows) {
             throw StoreFailure(in_the_way(opened_.env->folder(), "holds a ledger already"));
         }
-        int rc = put_copy_mark(txn_->get(), from);
+        int rc = put_mark(txn_->get(), Mark::kCopy, from);
         for (std::size_t i = 0; rc == 0 && i < opened_.handles.size(); ++i) {
             rc = mdb_drop(txn_->get(), opened_.handles[i], 0);
         }

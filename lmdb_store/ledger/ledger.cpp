@@ -51,6 +51,13 @@ public:
             }
         }
     }
+    void finish() override {
+        tables_.check(tables_.env->sync_from_now_on(), "sync");
+        WriteTxn txn;
+        tables_.check(txn.begin(*tables_.env), "write");
+        tables_.check(put_mark(txn.get(), Mark::kRebuild, {}), "write");
+        tables_.check(txn.commit(), "write");
+    }
     std::vector<std::string> verify(std::string_view node, std::size_t problems_max) override {
         return verify_ledger(tables_, tables_.begin_reading(), node, problems_max);
     }
@@ -69,8 +76,8 @@ Result<std::unique_ptr<EmbeddedLedger>> EmbeddedLedger::open(const std::filesyst
     EnvironmentOptions options;
     options.folder = folder;
     options.read_only = mode == Mode::kReadOnly;
-    options.sync = mode != Mode::kTemporary;
-    auto tables = open_ledger(options);
+    options.sync = mode != Mode::kTemporary && mode != Mode::kUnfinished;
+    auto tables = open_ledger(options, mode == Mode::kUnfinished);
     if (!tables) {
         return tables.error();
     }
@@ -78,10 +85,12 @@ Result<std::unique_ptr<EmbeddedLedger>> EmbeddedLedger::open(const std::filesyst
         std::make_unique<LedgerEnvironment>(std::move(*tables), map_bytes_first));
 }
 
-Status EmbeddedLedger::create(const std::filesystem::path& folder) {
+Status EmbeddedLedger::create(const std::filesystem::path& folder, std::string_view unfinished) {
     const FileOwner owner{};
-    return Environment::create(folder, owner, owner,
-                               [](MDB_txn* txn) { return create_ledger_tables(txn); });
+    return Environment::create(folder, owner, owner, [unfinished](MDB_txn* txn) {
+        const int rc = create_ledger_tables(txn);
+        return rc == 0 ? put_mark(txn, Mark::kRebuild, unfinished) : rc;
+    });
 }
 
 }  // namespace sluice::store

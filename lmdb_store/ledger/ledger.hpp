@@ -33,7 +33,8 @@ struct WholeState {
 class EmbeddedLedger : public Ledger {
 public:
     /// kTemporary: commits are not durable. For a ledger that is thrown away.
-    enum class Mode : std::uint8_t { kReadOnly, kReadWrite, kTemporary };
+    /// kUnfinished: they are not before finish(). For a ledger with the mark of create().
+    enum class Mode : std::uint8_t { kReadOnly, kReadWrite, kTemporary, kUnfinished };
 
     /// Opens a ledger. Returns kNotFound, kPermission, kCorrupt (missing, empty or short files;
     /// names the path) or kUnsupported.
@@ -42,7 +43,13 @@ public:
         const std::filesystem::path& folder, Mode mode,
         std::uint64_t map_bytes_first = std::uint64_t{1} << 30);
     /// Creates an empty ledger in an existing, empty folder (`sluice ledger rebuild`).
-    [[nodiscard]] static Status create(const std::filesystem::path& folder);
+    /// @param unfinished  The archives of a rebuild, as a mark: open() refuses the ledger until
+    /// finish(), because the loss of power before may damage it. Empty for none.
+    [[nodiscard]] static Status create(const std::filesystem::path& folder,
+                                       std::string_view unfinished = {});
+    /// Makes what was committed durable, and removes the mark. Commits are durable from then on.
+    /// Throws LedgerFailure.
+    virtual void finish() = 0;
 
     [[nodiscard]] virtual LedgerSize size() const = 0;
     /// Frees the slots of readers that died, and returns how many.

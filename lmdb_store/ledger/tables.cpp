@@ -14,6 +14,11 @@ namespace sluice::store {
 namespace {
 
 constexpr std::string_view kCopyKey = "unfinished copy";
+constexpr std::string_view kRebuildKey = "unfinished rebuild";
+
+constexpr std::string_view key_of(Mark mark) noexcept {
+    return mark == Mark::kCopy ? kCopyKey : kRebuildKey;
+}
 
 Error refused(std::uint32_t format, const std::filesystem::path& folder) {
     if (format == 0) {
@@ -32,10 +37,13 @@ Error refused(std::uint32_t format, const std::filesystem::path& folder) {
                 folder.string() + "\"; this release reads " + std::to_string(kLedgerFormat) + ")"};
 }
 
-Error unfinished(const std::string& from, const std::filesystem::path& folder) {
+Error unfinished(Mark mark, const std::string& from, const std::filesystem::path& folder) {
+    const bool is_copy = mark == Mark::kCopy;
     return {ErrorCode::kConflict,
-            "\"" + folder.string() + "\" is an unfinished copy of " + from +
-                ": run the same `sluice ledger copy` again, or remove the folder"};
+            "\"" + folder.string() + "\" is an unfinished " +
+                (is_copy ? "copy of " : "rebuild of ") + from +
+                (is_copy ? ": run the same `sluice ledger copy` again, or remove the folder"
+                         : ": remove the folder, and run the same `sluice ledger rebuild` again")};
 }
 
 }  // namespace
@@ -65,8 +73,8 @@ std::vector<Table> tables_by_name() {
     return tables;
 }
 
-std::string copy_mark(MDB_txn* txn, int& rc) {
-    MDB_val key = to_val(kCopyKey);
+std::string read_mark(MDB_txn* txn, Mark mark, int& rc) {
+    MDB_val key = to_val(key_of(mark));
     MDB_val value{};
     MDB_dbi main = 0;
     rc = mdb_dbi_open(txn, nullptr, 0, &main);
@@ -76,8 +84,8 @@ std::string copy_mark(MDB_txn* txn, int& rc) {
     return is_marked ? std::string(to_view(value)) : std::string();
 }
 
-int put_copy_mark(MDB_txn* txn, std::string_view from) {
-    MDB_val key = to_val(kCopyKey);
+int put_mark(MDB_txn* txn, Mark mark, std::string_view from) {
+    MDB_val key = to_val(key_of(mark));
     MDB_val value = to_val(from);
     MDB_dbi main = 0;
     if (const int rc = mdb_dbi_open(txn, nullptr, 0, &main); rc != 0) {
@@ -133,11 +141,13 @@ void check_ledger_format(Environment& env, bool takes_unfinished) {
     if (format != kLedgerFormat) {
         throw StoreFailure(refused(format, env.folder()));
     }
-    int rc = 0;
-    const std::string copied = takes_unfinished ? std::string() : copy_mark(txn.get(), rc);
-    check(rc, env, "read");
-    if (!copied.empty()) {
-        throw StoreFailure(unfinished(copied, env.folder()));
+    for (const Mark mark : {Mark::kCopy, Mark::kRebuild}) {
+        int rc = 0;
+        const std::string from = takes_unfinished ? std::string() : read_mark(txn.get(), mark, rc);
+        check(rc, env, "read");
+        if (!from.empty()) {
+            throw StoreFailure(unfinished(mark, from, env.folder()));
+        }
     }
 }
 

@@ -77,15 +77,18 @@ struct LedgerTables {
     void make_room(std::uint64_t map_bytes_first, bool is_full = false) const;
 };
 /// Opens a ledger. Returns kUnsupported for another format, with a message that says how to rebuild
-/// the ledger, and kConflict for an unfinished copy.
-/// @param takes_unfinished  Accept an unfinished copy, for the program that makes the copy.
+/// the ledger, and kConflict for one with a mark.
+/// @param takes_unfinished  Accept a mark, for the program that makes the copy or the rebuild.
 [[nodiscard]] Result<LedgerTables> open_ledger(EnvironmentOptions options,
                                                bool takes_unfinished = false);
 
-/// Returns the name of the ledger that is being copied here, or an empty text. LMDB's code in `rc`.
-[[nodiscard]] std::string copy_mark(MDB_txn* txn, int& rc);
+/// The mark of a ledger that is not whole yet.
+enum class Mark : std::uint8_t { kCopy, kRebuild };
+/// Returns the ledger that is being copied here, or the archives of the rebuild, or an empty text.
+/// LMDB's code in `rc`.
+[[nodiscard]] std::string read_mark(MDB_txn* txn, Mark mark, int& rc);
 /// Sets the mark; an empty text removes it. Returns LMDB's code.
-[[nodiscard]] int put_copy_mark(MDB_txn* txn, std::string_view from);
+[[nodiscard]] int put_mark(MDB_txn* txn, Mark mark, std::string_view from);
 
 /// A cursor of a write transaction that keeps its position. The next key of a batch is mostly on
 /// the same page, which is then found without a descent from the root.

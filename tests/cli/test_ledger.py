@@ -4,6 +4,7 @@ import datetime
 import io
 import json
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -421,6 +422,21 @@ def test_rebuild_gives_the_same_ledger(sold):
     assert "equal" in run.out
     sold.run("ledger", "rebuild", "--from", sold.store / "archive", "--into", sold.folder / "new", status=1)
     sold.run("ledger", "rebuild", "--from", sold.store / "archive", status=2)
+
+
+def test_a_rebuild_that_was_killed_is_refused_and_begun_again(sold):
+    """Its batches are not synced before its end, so that only a whole one is a ledger."""
+    ledger, new = sold.store / "ledger" / "data.mdb", sold.folder / "killed"
+    rebuild = ("ledger", "rebuild", "--from", sold.store / "archive", "--into", new)
+    whole = ledger.read_bytes()
+    assert sluice(*rebuild, store=sold.store, env={**os.environ, "SLUICE_CRASH_AT": "committed"}).status != 0
+    ledger.write_bytes((new / "data.mdb").read_bytes())
+    refused = sold.run("report", "orders", status=1).err
+    assert f"is an unfinished rebuild of {sold.store / 'archive'}: remove the folder" in refused
+    sold.run("worker", "--until-empty", status=1)
+    ledger.write_bytes(whole)
+    shutil.rmtree(new)
+    assert "equal" in sold.run(*rebuild).out
 
 
 def test_an_older_copy_of_the_ledger_is_found_and_rebuilt(sold):

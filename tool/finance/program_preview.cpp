@@ -99,6 +99,7 @@ Result<std::unique_ptr<Ledger>> replay(const PreviewCommand& command,
     Progress progress;
     worker::RebuildOptions options;
     options.edit = edit;
+    options.is_temporary = true;
     options.progress = [&](std::uint64_t inputs) {
         if (progress.is_due()) {
             progress.show(std::string(what) + ": " + grouped(inputs) + " inputs");

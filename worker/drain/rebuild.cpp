@@ -82,17 +82,28 @@ Result<std::unique_ptr<Rebuild>> Rebuild::begin(std::vector<std::filesystem::pat
     if (!reader) {
         return reader.error();
     }
+    std::string mark;
+    for (const std::filesystem::path& archive : archives) {
+        mark += (mark.empty() ? "" : ", ") + archive.string();
+    }
     Status made = make_folder(folder);
-    made = made ? store::EmbeddedLedger::create(folder) : made;
-    return made ? resume_in(std::move(archives), folder, options) : made.error();
+    made = made ? store::EmbeddedLedger::create(folder, options.is_temporary ? "" : mark) : made;
+    return made ? open_in(folder, options.is_temporary ? Mode::kTemporary : Mode::kUnfinished,
+                          std::move(archives), options)
+                : made.error();
 }
 
 Result<std::unique_ptr<Rebuild>> Rebuild::resume_in(std::vector<std::filesystem::path> archives,
                                                     const std::filesystem::path& folder,
                                                     const RebuildOptions& options) {
-    using Mode = store::EmbeddedLedger::Mode;
-    auto opened = store::EmbeddedLedger::open(
-        folder, options.is_temporary ? Mode::kTemporary : Mode::kReadWrite);
+    return open_in(folder, options.is_temporary ? Mode::kTemporary : Mode::kReadWrite,
+                   std::move(archives), options);
+}
+
+Result<std::unique_ptr<Rebuild>> Rebuild::open_in(const std::filesystem::path& folder, Mode mode,
+                                                  std::vector<std::filesystem::path> archives,
+                                                  const RebuildOptions& options) {
+    auto opened = store::EmbeddedLedger::open(folder, mode);
     if (!opened) {
         return opened.error();
     }
@@ -183,6 +194,18 @@ SequenceNumber Rebuild::applied(const std::string& node) {
 }
 
 Status Rebuild::replay() {
+    Status replayed = replay_all();
+    if (embedded_ != nullptr && !options_.is_temporary) {
+        try {
+            embedded_->finish();
+        } catch (const LedgerFailure& failure) {
+            return replayed ? failure.error() : replayed;
+        }
+    }
+    return replayed;
+}
+
+Status Rebuild::replay_all() {
     try {
         if (Status replayed = replay_steps(nullptr); !replayed) {
             return replayed;

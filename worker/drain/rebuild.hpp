@@ -28,7 +28,7 @@ struct RebuildOptions {
     std::function<void(OwnedInput&)> edit = {};
     /// Returns true to end the replay with kBusy. May be empty.
     std::function<bool()> stops = {};
-    bool is_temporary = false;  ///< The new ledger is not made durable.
+    bool is_temporary = false;  ///< The new ledger is never made durable.
     /// Judges the seals of commands, and outlives the rebuild. nullptr keeps the verdicts of the
     /// workers that applied them.
     SealCheck* seals = nullptr;
@@ -46,7 +46,8 @@ struct RebuildComparison {
 
 class Rebuild {
 public:
-    /// Makes a new ledger in `folder`, which must be empty or not exist.
+    /// Makes a new ledger in `folder`, which must be empty or not exist. Unless it is temporary, it
+    /// is refused until replay() has returned, because its batches are not synced.
     /// @param archives  At least one; of a fleet, one for each node. Merged in the order in which
     /// the fleet's ledger applied them.
     [[nodiscard]] static Result<std::unique_ptr<Rebuild>> begin(
@@ -63,7 +64,7 @@ public:
 
     /// Replays the archived inputs that the ledger lacks, and the work that they leave. Returns
     /// kCorrupt if the archive is damaged or incomplete, kConflict if retention removed the next
-    /// input.
+    /// input. In both cases the batches that were replayed are durable.
     [[nodiscard]] Status replay();
     /// As replay(), but stops at `end`: after each node's last input and work slice there. Skips
     /// the inputs of other nodes.
@@ -89,10 +90,16 @@ public:
     [[nodiscard]] store::EmbeddedLedger& ledger() noexcept { return *embedded_; }
 
 private:
+    using Mode = store::EmbeddedLedger::Mode;
+
     Rebuild(std::vector<std::filesystem::path> archives, const RebuildOptions& options)
         : archives_(std::move(archives)),
           options_(options),
           applier_(options.seals, nullptr, options.threads) {}
+    [[nodiscard]] static Result<std::unique_ptr<Rebuild>> open_in(
+        const std::filesystem::path& folder, Mode mode, std::vector<std::filesystem::path> archives,
+        const RebuildOptions& options);
+    [[nodiscard]] Status replay_all();
     [[nodiscard]] Status replay_steps(const ReplayEnd* end);
     [[nodiscard]] bool is_wanted(const OwnedSteps& steps, const OwnedInput* input,
                                  const ReplayEnd* end);

@@ -78,8 +78,10 @@ WRAP_LMDB(mdb_del, (MDB_txn * txn, MDB_dbi table, MDB_val* key, MDB_val* value),
 WRAP_LMDB(mdb_env_create, (MDB_env * *env), (env))
 WRAP_LMDB(mdb_env_open, (MDB_env * env, const char* path, unsigned flags, mdb_mode_t mode),
           (env, path, flags, mode))
+WRAP_LMDB(mdb_env_set_flags, (MDB_env * env, unsigned flags, int on), (env, flags, on))
 WRAP_LMDB(mdb_env_set_mapsize, (MDB_env * env, std::size_t bytes), (env, bytes))
 WRAP_LMDB(mdb_env_set_maxdbs, (MDB_env * env, MDB_dbi count), (env, count))
+WRAP_LMDB(mdb_env_sync, (MDB_env * env, int force), (env, force))
 WRAP_LMDB(mdb_get, (MDB_txn * txn, MDB_dbi table, MDB_val* key, MDB_val* value),
           (txn, table, key, value))
 WRAP_LMDB(mdb_put, (MDB_txn * txn, MDB_dbi table, MDB_val* key, MDB_val* value, unsigned flags),

@@ -148,5 +148,29 @@ TEST_F(LedgerCallsTest, ALedgerThatCouldNotBeOpenedOrMadeCanBeLater) {
     EXPECT_EQ(digest(), before);
 }
 
+TEST_F(LedgerCallsTest, AnUnfinishedLedgerIsRefusedUntilItIsDurable) {
+    EXPECT_EQ(fail_each([&](int nth) {
+                  const TempFolder second;
+                  EXPECT_TRUE(EmbeddedLedger::create(second.path(), "/archive").ok());
+                  auto unfinished =
+                      EmbeddedLedger::open(second.path(), EmbeddedLedger::Mode::kUnfinished);
+                  EXPECT_TRUE(unfinished.ok());
+                  FailingCall call(kLmdb, nth, EIO);
+                  const auto failure = failure_of([&] { (*unfinished)->finish(); });
+                  call.disarm();
+                  EXPECT_EQ(failure.has_value(), call.struck()) << call.name();
+                  unfinished->reset();
+                  const auto opened =
+                      EmbeddedLedger::open(second.path(), EmbeddedLedger::Mode::kReadOnly);
+                  EXPECT_EQ(opened.ok(), !call.struck()) << call.name();
+                  EXPECT_TRUE(opened.ok() || opened.error().message.ends_with(
+                                                 "is an unfinished rebuild of /archive: remove the "
+                                                 "folder, and run the same `sluice ledger rebuild` "
+                                                 "again"));
+                  return call.struck();
+              }),
+              6);
+}
+
 }  // namespace
 }  // namespace sluice::store

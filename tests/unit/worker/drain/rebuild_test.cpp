@@ -125,6 +125,25 @@ TEST_F(RebuildTest, OnlyAWholeArchiveWillDo) {
         << replayed.error().message;
 }
 
+TEST_F(RebuildTest, AKilledOneIsRefusedAndAFailedOneIsNot) {
+    using Mode = store::EmbeddedLedger::Mode;
+    DrainOptions options;
+    options.archive->segment_bytes_max = 1;
+    options.archive->block_bytes = 1;
+    store_.orders(0, 5);
+    store_.drain_all(options);
+    const auto folder = store_.paths().root / "rebuilt";
+    rebuild().reset();  // as a kill would leave it
+    const auto refused = store::EmbeddedLedger::open(folder, Mode::kReadOnly);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
+    std::filesystem::remove_all(folder);
+    std::filesystem::remove(store_.paths().archive / "000000000004.sla");
+    EXPECT_FALSE(rebuild()->replay().ok());
+    const auto kept = store::EmbeddedLedger::open(folder, Mode::kReadOnly);
+    EXPECT_TRUE(kept.ok()) << kept.error().message;
+}
+
 TEST_F(RebuildTest, AFolderThatIsNotEmptyIsRefused) {
     const auto begun = Rebuild::begin({store_.paths().archive}, store_.paths().ledger, {});
     ASSERT_FALSE(begun.ok());
