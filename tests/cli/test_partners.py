@@ -229,14 +229,15 @@ def test_a_creator_leaves(shop):
     assert sell(shop, "too late", at="2026-11-30T23:59:59Z", code="ANNA10") == (None, "0.00")
 
     def preview():
+        """Of the orders before the end, which is past since 1 December 2026."""
         found = shop.json("payout", "preview", *ACME, *until_now())
         return [(row["creator_id"], row["amount"]) for row in found["payouts"]], [row["skip_reason"] for row in found["skipped"]]
 
-    assert preview() == ([("ann", "10.00")], [])
+    assert preview() == ([("ann", "20.00")], [])
     remedies.shell(hold, shop.store)
     assert preview() == ([], ["HELD"])
     remedies.shell(hold.replace("sluice hold", "sluice release"), shop.store)
-    assert preview() == ([("ann", "10.00")], [])
+    assert preview() == ([("ann", "20.00")], [])
 
 
 def test_an_invoice_for_a_creator(tmp_path):
