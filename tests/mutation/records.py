@@ -1,4 +1,4 @@
-"""Faults in the bytes and numbers that nginx can write (controls K14), in the archive and in notify."""
+"""Faults in the bytes and numbers that nginx can write (controls K14), in archive, rebuild and notify."""
 
 from mutation.mutant import fault
 
@@ -30,6 +30,12 @@ RECORDS = [
     fault("segments are removed before the newest has an input", "lmdb_store/archive/writer.cpp",
           "durable_bytes > kSegmentHeadBytes", "durable_bytes != 0",
           "lmdb_store:ArchiveTest.RetentionWaitsForAnInputThatIsDurableInTheNewest"),
+    fault("a rebuild that was killed is a ledger", "worker/drain/rebuild.cpp",
+          'options.is_temporary ? "" : mark', 'options.is_temporary ? "" : mark.substr(mark.size())',
+          "tests/cli/test_ledger.py::test_a_rebuild_that_was_killed_is_refused_and_begun_again"),
+    fault("the mark goes before the rows are durable", "lmdb_store/ledger/ledger.cpp",
+          'tables_.check(tables_.env->sync_from_now_on(), "sync");', "(void)tables_.env->sync_from_now_on();",
+          "lmdb_store:LedgerCallsTest.AnUnfinishedLedgerIsRefusedUntilItIsDurable"),
     fault("a stated place is lost before it is taken up", "lmdb_store/destinations/rows.hpp",
           "if (place || is_taken_up) {", "if (place || is_taken_up || true) {",
           "tests/notify/test_delivery.py::test_a_place_that_was_stated_stays_until_it_is_taken_up"),
