@@ -229,7 +229,7 @@ def test_a_creator_leaves(shop):
     assert sell(shop, "too late", at="2026-11-30T23:59:59Z", code="ANNA10") == (None, "0.00")
 
     def preview():
-        """Of the orders before the end, which is past since 1 December 2026."""
+        """Both orders before the end are payable, because 1 December 2026 is past."""
         found = shop.json("payout", "preview", *ACME, *until_now())
         return [(row["creator_id"], row["amount"]) for row in found["payouts"]], [row["skip_reason"] for row in found["skipped"]]
 
