@@ -94,8 +94,8 @@ public:
     int clear_stale_readers() noexcept;
     /// Returns the number of slots of dead processes that open() freed.
     [[nodiscard]] int dead_readers_at_open() const noexcept { return dead_at_open_; }
-    /// Makes every commit durable, also of an environment that was opened without `sync`, and those
-    /// that come. Returns LMDB's code. Requires: no write transaction of this process.
+    /// Makes what was committed without `sync` durable, and every later commit. Returns LMDB's
+    /// code. Requires: no write transaction of this process.
     [[nodiscard]] int sync_from_now_on() noexcept;
     /// Drops mapped pages, so that a full scan does not inflate resident memory. Views stay valid.
     void release_pages() const;

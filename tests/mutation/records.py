@@ -31,7 +31,7 @@ RECORDS = [
           "durable_bytes > kSegmentHeadBytes", "durable_bytes != 0",
           "lmdb_store:ArchiveTest.RetentionWaitsForAnInputThatIsDurableInTheNewest"),
     fault("a rebuild that was killed is a ledger", "worker/drain/rebuild.cpp",
-          'options.is_temporary ? "" : mark', 'options.is_temporary ? "" : mark.substr(mark.size())',
+          'EmbeddedLedger::create(folder, mark)', 'EmbeddedLedger::create(folder, mark.substr(mark.size()))',
           "tests/cli/test_ledger.py::test_a_rebuild_that_was_killed_is_refused_and_begun_again"),
     fault("the mark goes before the rows are durable", "lmdb_store/ledger/ledger.cpp",
           'tables_.check(tables_.env->sync_from_now_on(), "sync");', "(void)tables_.env->sync_from_now_on();",

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/ledger/account_rows.hpp"
+#include "core/values/texts.hpp"
 #include "os/clock/clock.hpp"
 
 namespace sluice::worker {
@@ -82,13 +83,11 @@ Result<std::unique_ptr<Rebuild>> Rebuild::begin(std::vector<std::filesystem::pat
     if (!reader) {
         return reader.error();
     }
-    std::string mark;
-    for (const std::filesystem::path& archive : archives) {
-        mark += (mark.empty() ? "" : ", ") + archive.string();
-    }
+    const std::string mark =
+        options.is_temporary ? "" : joined(archives, ", ", &std::filesystem::path::native);
     Status made = make_folder(folder);
-    made = made ? store::EmbeddedLedger::create(folder, options.is_temporary ? "" : mark) : made;
-    return made ? open_in(folder, options.is_temporary ? Mode::kTemporary : Mode::kUnfinished,
+    made = made ? store::EmbeddedLedger::create(folder, mark) : made;
+    return made ? open_in(folder, mark.empty() ? Mode::kTemporary : Mode::kUnfinished,
                           std::move(archives), options)
                 : made.error();
 }
@@ -96,8 +95,7 @@ Result<std::unique_ptr<Rebuild>> Rebuild::begin(std::vector<std::filesystem::pat
 Result<std::unique_ptr<Rebuild>> Rebuild::resume_in(std::vector<std::filesystem::path> archives,
                                                     const std::filesystem::path& folder,
                                                     const RebuildOptions& options) {
-    return open_in(folder, options.is_temporary ? Mode::kTemporary : Mode::kReadWrite,
-                   std::move(archives), options);
+    return open_in(folder, Mode::kTemporary, std::move(archives), options);
 }
 
 Result<std::unique_ptr<Rebuild>> Rebuild::open_in(const std::filesystem::path& folder, Mode mode,

@@ -53,7 +53,7 @@ public:
     [[nodiscard]] static Result<std::unique_ptr<Rebuild>> begin(
         std::vector<std::filesystem::path> archives, const std::filesystem::path& folder,
         const RebuildOptions& options);
-    /// Resumes after the checkpoints of the embedded ledger in `folder`.
+    /// Resumes after the checkpoints of the embedded ledger in `folder`. Requires: it is temporary.
     [[nodiscard]] static Result<std::unique_ptr<Rebuild>> resume_in(
         std::vector<std::filesystem::path> archives, const std::filesystem::path& folder,
         const RebuildOptions& options);
