@@ -61,10 +61,10 @@ Result<MoneyCommand> checked_row(const CreatorId& creator, const ProgramId& prog
     return row;
 }
 
-/// The amount that a creator is owed, and the last sale of the amounts below 0.
+/// The amount that a creator is owed, and the first sale of the amounts below 0.
 struct Owed {
     Decimal sum;
-    Timestamp last_negative;
+    Timestamp first_negative = kEndOfTime;
 };
 
 /// Returns what the creator of the write-off is owed in its program, by currency.
@@ -74,11 +74,11 @@ std::map<Currency, Owed> owed_to(const WriteOff& write_off, AccountNumber accoun
     const OpenAmount first{.account = account, .program = write_off.program};
     txn.scan(first, {2, 2}, [&](const OpenAmount& row) {
         if (row.creator == creator) {
-            Owed& owed = value_at(all, row.currency, Owed{zero_amount(row.currency), {}});
+            Owed& owed = value_at(all, row.currency, Owed{zero_amount(row.currency)});
             owed.sum += row.amount;
-            owed.last_negative = row.amount.is_negative()
-                                     ? std::max(owed.last_negative, row.sold_at)
-                                     : owed.last_negative;
+            owed.first_negative = row.amount.is_negative()
+                                      ? std::min(owed.first_negative, row.sold_at)
+                                      : owed.first_negative;
         }
     });
     return all;
@@ -201,8 +201,8 @@ Result<Reply> credit(const Credit& command, const CommandContext& context, Progr
                 row.command_id);
 }
 
-/// The write-off clears no earlier than the amounts that it makes up for, so that it is never paid
-/// before they count against it.
+/// The write-off clears with the first of the amounts that it makes up for, because each close
+/// takes of it what that close deducts.
 Result<Reply> write_off(const WriteOff& command, const CommandContext& context,
                         ProgramCache& programs, LedgerTxn& txn) {
     if (Status reason = check_reason(context); !reason) {
@@ -222,7 +222,7 @@ Result<Reply> write_off(const WriteOff& command, const CommandContext& context,
         return checked.error();
     }
     MoneyCommand& row = *checked;
-    const Owed owed = value_or(all, row.currency, {zero_amount(row.currency), {}});
+    const Owed owed = value_or(all, row.currency, Owed{zero_amount(row.currency)});
     if (row.amount.is_negative() || row.amount > -owed.sum) {
         return refused("creator " + command.creator.str() + " is owed " +
                        to_string(Money{row.currency, owed.sum}) + " in program " +
@@ -232,7 +232,7 @@ Result<Reply> write_off(const WriteOff& command, const CommandContext& context,
                             : ": only a balance below 0 can be written off"));
     }
     const Money money{row.currency, row.amount};
-    row.sale_at = owed.last_negative;
+    row.sale_at = owed.first_negative;
     count_adjust(context, row, programs, txn);
     post_credit(row, row.amount, JournalReason::kWriteOff, context, programs, txn);
     return done(to_string(money) + " of creator " + command.creator.str() + " written off as " +

@@ -162,7 +162,7 @@ LineAmounts PayoutPlan::payable_of_credit(const OpenAmount& row) {
         throw damaged(row);
     }
     Decimal accrued = credit.accrued;
-    if (credit.last_posted >= request_.close.until) {
+    if (credit.topic != Topic::kWriteOff && credit.last_posted >= request_.close.until) {
         accrued = std::min(accrued, accrued_before(credit, request_.close.until));
     }
     Decimal take = accrued - credit.allocated;
@@ -255,9 +255,10 @@ bool PayoutPlan::is_held(const CreatorId& creator, const ProgramId& program) {
     return holds_->contains({creator, ProgramId()}) || holds_->contains({creator, program});
 }
 
-/// Blocks stop increases only (H1).
+/// Blocks stop increases only (H1). A write-off increases nothing: it makes up for what the same
+/// payout deducts.
 std::optional<SkipReason> PayoutPlan::block_of(const OpenAmount& row, const Decimal& take) {
-    if (take <= Decimal()) {
+    if (take <= Decimal() || (row.blocks & kOfWriteOff) != 0) {
         return std::nullopt;
     }
     if ((row.blocks & kBlockedByHold) != 0 || is_held(row.creator, row.program)) {
@@ -316,7 +317,9 @@ bool PayoutPlan::note_credit(const OpenAmount& credit, const Decimal& take) {
 }
 
 /// A write-off makes up for amounts below 0 of its creator, program and currency, and no more, so
-/// that it is never paid. The rest is blocked.
+/// that it is never paid. The rest is blocked. It counts in every close that deducts its debt, also
+/// one until an instant before it was given, because a debt that was deducted once is gone, and the
+/// write-off would have nothing left to stand against.
 void PayoutPlan::add_write_offs() {
     std::ranges::sort(open_write_offs_, [](const auto& a, const auto& b) {
         return a.first.order_id < b.first.order_id;

@@ -161,7 +161,7 @@ private:
         OpenSum sum{{row.account, row.program, row.creator, row.currency},
                     row.kind & ~(kOpenBelow | kOpenCleared)};
         const bool by_order = (sum.blocks & blocking) != 0;
-        const bool blocked = by_order || is_held(sum.key);
+        const bool blocked = by_order || is_held(sum);
         const bool is_below = (row.kind & kOpenBelow) != 0;
         const auto [cleared_end, pending_begin] = until.divide(row);
         // An account has very many hours, so each costs sums of integers.
@@ -228,7 +228,7 @@ private:
                           is_above ? amount : zero,
                           is_above ? zero : amount};
         const bool by_order = (sum.blocks & blocking) != 0;
-        const bool blocked = by_order || is_held(sum.key);
+        const bool blocked = by_order || is_held(sum);
         add(sum, blocked);
         if (by_order && is_above) {
             add_blocked(row.currency, amount.unscaled(), 1);
@@ -325,9 +325,12 @@ private:
         });
     }
 
-    [[nodiscard]] bool is_held(const BalanceKey& key) const {
-        return !holds_.empty() && (holds_.contains({key.account, key.creator, ProgramId()}) ||
-                                   holds_.contains({key.account, key.creator, key.program}));
+    /// A hold stops no write-off, because a write-off pays nothing out.
+    [[nodiscard]] bool is_held(const OpenSum& sum) const {
+        const BalanceKey& key = sum.key;
+        return !holds_.empty() && (sum.blocks & kOfWriteOff) == 0 &&
+               (holds_.contains({key.account, key.creator, ProgramId()}) ||
+                holds_.contains({key.account, key.creator, key.program}));
     }
 
     /// Returns those of the creators who are held in the program.

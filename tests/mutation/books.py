@@ -30,7 +30,11 @@ BOOKS = [
           "minimum != nullptr && amount < *minimum\n", "minimum != nullptr && amount.is_negative()\n", EXAMPLES),
     # -- Holds, anomalies, approvals ---------------------------------------------------------------
     fault("a hold stops what is taken back, too", "core/payouts/plan.cpp",
-          "if (take <= Decimal()) {", "if (take < take) {", EXAMPLES),
+          "if (take <= Decimal() || (row", "if (take < take || (row", EXAMPLES),
+    fault("a hold stops a write-off", "core/payouts/plan.cpp",
+          "if (take <= Decimal() || (row.blocks & kOfWriteOff) != 0) {", "if (take <= Decimal()) {", "ledger:*DebtInOneProgram*"),
+    fault("a write-off waits for a close after it", "core/payouts/plan.cpp",
+          "if (credit.topic != Topic::kWriteOff && credit", "if (credit", "ledger:*DebtInOneProgram*"),
     fault("the closer approves", "core/approvals/approval.cpp",
           "    if (context.actor() == requester) {\n", "    if (context.actor().empty()) {\n", EXAMPLES),
     fault("any actor approves", "core/approvals/approval.cpp",

@@ -182,8 +182,8 @@ def check_write_off(ledger, at, command):
     owed = sum((amount_ for amount_, _ in found), Fraction(0))
     if not 0 < amount <= -owed or (amount * 10 ** digits(currency)).denominator != 1:
         raise Refused(f"creator {command['creator']} is owed {owed} {currency}")
-    last = max(sold for open_, sold in found if open_ < 0)
-    return {"amount": amount, "currency": currency, "creator": command["creator"], "sale_at": last}
+    first = min(sold for open_, sold in found if open_ < 0)
+    return {"amount": amount, "currency": currency, "creator": command["creator"], "sale_at": first}
 
 
 def whole_debt(units, command):

@@ -47,7 +47,9 @@ class Share:
 
 
 def blocks(ledger, order, unit):
-    """HELD, BLOCKED or None."""
+    """HELD, BLOCKED or None. Nothing stops a write-off, because it pays nothing out."""
+    if order is None and unit.is_write_off:
+        return None
     holds = {(unit.account, unit.creator, ""), (unit.account, unit.creator, unit.program)}
     if (order is not None and order.held) or holds & ledger.held_creators:
         return "HELD"
@@ -108,7 +110,8 @@ def shares(ledger, account, programs, creators, until, as_of, blocked=True):
         if not ledger.is_cleared(order, unit, until):
             continue
         for currency in unit.currencies():
-            amounts = take(unit, currency, as_of)
+            # A write-off counts in every close that deducts its debt, also before its date and for a creator on hold.
+            amounts = take(unit, currency, None if order is None and unit.is_write_off else as_of)
             if not amounts:
                 continue
             if order is None and unit.is_write_off and sum(amounts.values()) > 0:

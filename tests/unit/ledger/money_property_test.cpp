@@ -393,7 +393,8 @@ OpenOneByOne open_one_by_one(LedgerReader& reader, Timestamp now) {
         const bool is_write_off =
             row.shop.value == 0 && reader.load(credit) && credit.topic == Topic::kWriteOff;
         const bool by_order = !row.amount.is_negative() && (row.blocks & blocking) != 0;
-        const bool blocked = by_order || (!row.amount.is_negative() && is_held(reader, row));
+        const bool blocked =
+            by_order || (!row.amount.is_negative() && !is_write_off && is_held(reader, row));
         if (by_order) {
             all.blocked[row.currency].amount += row.amount;
             ++all.blocked[row.currency].amounts;

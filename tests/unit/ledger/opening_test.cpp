@@ -16,6 +16,7 @@ namespace sluice::test {
 namespace {
 
 using testing::Contains;
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -266,6 +267,70 @@ TEST_P(OpeningTest, AWriteOffMakesUpForTheDebtAndNoMore) {
     EXPECT_FALSE(books.command(credit).failed);
     books.close_account(kToday);
     EXPECT_THAT(books.payouts(), ElementsAre(HasSubstr("c1@spring 7.00 USD")));
+    EXPECT_THAT(found(), IsEmpty());
+}
+
+/// c1 owes 5.00 in one program and has earned 7.00 in the other, both in January.
+class DebtInOneProgramTest : public OpeningTest {
+protected:
+    void SetUp() override {
+        books.apply({program(), program("summer")});
+        books.creators(
+            {{2, CreatorId("c1"), ProgramId("spring")}, {3, CreatorId("c1"), ProgramId("summer")}});
+        books.receive_at("2026-01-20T00:00:00Z");
+        EXPECT_FALSE(import_balance("-5.00").failed);
+        credit("summer", "7.00", kAt);
+        books.receive_at("2026-02-03T00:00:00Z");
+    }
+    void credit(const char* of, const char* amount, Timestamp sale_at) {
+        Credit given;
+        given.creator = CreatorId("c1");
+        given.program = ProgramId(of);
+        given.amount = usd(amount);
+        given.sale_at = sale_at;
+        EXPECT_FALSE(books.command(given).failed);
+    }
+    void close_on(const char* day, const char* until) {
+        books.receive_at(day);
+        EXPECT_FALSE(books.close_account(until).failed);
+    }
+    void expect_paid_in_full() {
+        EXPECT_EQ(payouts(), 1U);
+        EXPECT_EQ(payout().amount, usd("7.00").amount);
+        for (const std::string& balance : books.balances("2026-03-01T00:00:00Z")) {
+            EXPECT_THAT(balance, HasSubstr("pending=0.00 payable=0.00"));
+            EXPECT_THAT(balance, Not(HasSubstr("blocked")));
+        }
+        EXPECT_THAT(found(), IsEmpty());
+    }
+};
+SLUICE_FOR_EVERY_LEDGER(DebtInOneProgramTest);
+
+/// A month is closed some days after its end, and the debt was written off between the two.
+TEST_P(DebtInOneProgramTest, AWriteOffCountsInACloseUntilAnInstantBeforeIt) {
+    EXPECT_FALSE(write_off("5.00").failed);
+    close_on("2026-02-04T00:00:00Z", kToday);
+    expect_paid_in_full();
+}
+
+TEST_P(DebtInOneProgramTest, AWriteOffCountsWhileItsCreatorIsHeld) {
+    EXPECT_FALSE(write_off("5.00").failed);
+    EXPECT_FALSE(books.command(Hold{{{}, CreatorId("c1"), ProgramId("spring")}}).failed);
+    EXPECT_THAT(books.balances("2026-02-04T00:00:00Z"), Each(Not(HasSubstr("blocked"))));
+    close_on("2026-02-04T00:00:00Z", "2026-02-04T00:00:00Z");
+    expect_paid_in_full();
+}
+
+/// Each close takes of the write-off what it deducts. A debt that has not cleared is not deducted.
+TEST_P(DebtInOneProgramTest, AWriteOffCountsWithTheFirstOfItsDebtsThatClears) {
+    credit("spring", "-3.00", instant("2026-02-02T00:00:00Z"));
+    EXPECT_FALSE(write_off("8.00").failed);
+    close_on("2026-02-04T00:00:00Z", kToday);
+    EXPECT_EQ(payout().amount, usd("7.00").amount);
+    close_on("2026-02-05T00:00:00Z", "2026-02-05T00:00:00Z");
+    credit("summer", "4.00", kAt);
+    close_on("2026-02-06T00:00:00Z", "2026-02-06T00:00:00Z");
+    EXPECT_EQ(payout().amount, usd("4.00").amount);
     EXPECT_THAT(found(), IsEmpty());
 }
 
