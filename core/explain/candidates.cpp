@@ -6,6 +6,7 @@
 #include "core/explain/explain.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/rules/code_book.hpp"
 
 namespace sluice {
 namespace {
@@ -52,7 +53,7 @@ void add_codes_now(std::vector<ExplainedCandidate>& out, const OrderState& order
         bool owned = false;
         for (const CodeRow& owner : ledger.code_owners(order.key.account, code_digest(code))) {
             for (const ProgramRow& row : judge.programs()) {
-                if (row.program.id == owner.program) {
+                if (row.program.id == owner.program && !owns_nothing(owner)) {
                     owned = true;
                     out.push_back({AttributionType::kAffiliateCode, code_source(code),
                                    owner.program.str(),

@@ -6,6 +6,7 @@
 #include "core/explain/evidence.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/rules/code_book.hpp"
 #include "core/statements/statements.hpp"
 #include "core/values/lookup.hpp"
 
@@ -54,6 +55,7 @@ private:
             for (const CodeRow& owner :
                  ledger_.code_owners(order_.key.account, code_digest(code))) {
                 if (owner.program == row.program.id && owner.creator == creator_ &&
+                    !owns_nothing(owner) &&
                     (!hers || is_valid_at(owner, order_.ordered_at) ||
                      (!is_valid_at(*hers, order_.ordered_at) &&
                       owner.valid_from <= order_.ordered_at))) {
@@ -189,7 +191,7 @@ bool has_code_of(LedgerReader& ledger, const OrderState& order, const CreatorId&
         bool is_hers = false, was_hers_then = false, was_anothers_then = false;
         for (const CodeRow& owner : ledger.code_owners(order.key.account, code_digest(code))) {
             const bool then = is_valid_at(owner, order.ordered_at);
-            is_hers = is_hers || owner.creator == creator;
+            is_hers = is_hers || (owner.creator == creator && !owns_nothing(owner));
             was_hers_then = was_hers_then || (then && owner.creator == creator);
             was_anothers_then = was_anothers_then || (then && owner.creator != creator);
         }

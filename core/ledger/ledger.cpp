@@ -164,7 +164,10 @@ void LedgerReader::scan_memberships(AccountNumber account, const ProgramId& prog
 void LedgerReader::scan_codes(AccountNumber account, const ProgramId& program,
                               const Visitor<CodeRow>& visit) {
     const CodeRow first{.account = account};
-    scan(first, {1, 1}, [&](const CodeRow& row) { return row.program != program || visit(row); });
+    scan(first, {1, 1}, [&](const CodeRow& row) {
+        const bool was_owned = !row.valid_until || row.valid_from < *row.valid_until;
+        return row.program != program || !was_owned || visit(row);
+    });
 }
 
 void LedgerReader::scan_commands(const Visitor<CommandRow>& visit) {

@@ -9,7 +9,8 @@ namespace sluice {
 namespace {
 
 bool overlaps(const CodeRow& a, const CodeRow& b) noexcept {
-    return (!b.valid_until || a.valid_from < *b.valid_until) &&
+    return !owns_nothing(a) && !owns_nothing(b) &&
+           (!b.valid_until || a.valid_from < *b.valid_until) &&
            (!a.valid_until || b.valid_from < *a.valid_until);
 }
 
@@ -70,6 +71,9 @@ Result<bool> CodeBook::replace(const std::vector<CodeRow>& changed, CodeRow row,
         if (contains(changed, other)) {
             continue;
         }
+        if (owns_nothing(other) && other.valid_from == row.valid_from) {
+            continue;  // both have one key
+        }
         if (overlaps(other, row)) {
             return conflict("code " + claim.code + " belongs to creator " + other.creator.str() +
                             " in program " + program_.str());
@@ -95,7 +99,8 @@ bool CodeBook::leaves_ended(const CodeClaim& claim) const {
     const std::vector<CodeRow> own = rows_of(claim.creator);
     return !has_dates(claim) && !own.empty() &&
            std::ranges::all_of(own, [&claim](const CodeRow& row) {
-               return row.valid_until && *row.valid_until <= claim.received_at;
+               return owns_nothing(row) ||
+                      (row.valid_until && *row.valid_until <= claim.received_at);
            });
 }
 
@@ -111,15 +116,11 @@ Result<bool> CodeBook::claim(const CodeClaim& claim) {
 }
 
 bool CodeBook::end(const CreatorId& creator, Timestamp at) {
-    const auto runs_on = [&](const CodeRow& row) {
-        return row.creator == creator && (!row.valid_until || *row.valid_until > at);
-    };
-    bool ends = std::erase_if(rows_, [&](const CodeRow& row) {
-                    return row.valid_from >= at && runs_on(row);
-                }) != 0;
+    bool ends = false;
     for (CodeRow& row : rows_) {
-        if (runs_on(row)) {
-            row.valid_until = at;
+        if (row.creator == creator && !owns_nothing(row) &&
+            (!row.valid_until || *row.valid_until > at)) {
+            row.valid_until = std::max(at, row.valid_from);
             ends = true;
         }
     }

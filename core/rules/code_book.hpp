@@ -12,6 +12,11 @@
 
 namespace sluice {
 
+/// Whether the row ended when it began: the code was removed before its creator had it.
+[[nodiscard]] inline bool owns_nothing(const CodeRow& row) noexcept {
+    return row.valid_until && *row.valid_until <= row.valid_from;
+}
+
 /// A row of an import that names a code.
 struct CodeClaim {
     CreatorId creator;
@@ -34,8 +39,8 @@ public:
     /// Whether the claim leaves a code ended, because it has no dates: an import of the full list
     /// must not undo a removal (A2).
     [[nodiscard]] bool leaves_ended(const CodeClaim& claim) const;
-    /// Ends the creator's rows at `at`, and removes those that begin later. Returns whether there
-    /// were any.
+    /// Ends the creator's rows at `at`, those that begin later at their beginning. They stay, so
+    /// that the code remains one that the creator had (A2, K13). Returns whether there were any.
     bool end(const CreatorId& creator, Timestamp at);
 
     [[nodiscard]] const std::vector<CodeRow>& rows() const noexcept { return rows_; }

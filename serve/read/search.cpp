@@ -12,6 +12,7 @@
 #include "core/protocol/order_numbers.hpp"
 #include "core/rules/account.hpp"
 #include "core/rules/attribution.hpp"
+#include "core/rules/code_book.hpp"
 #include "core/statements/statements.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
@@ -339,7 +340,9 @@ void find_shops_and_programs(Read& read, const std::string& text, const TextPart
 void find_code(Read& read, const Shops& shops, const std::string& text, Hits& hits) {
     const Digest256 digest = code_digest(text);
     for (const CodeRow& owner : read.ledger.code_owners(read.grant.account, digest)) {
-        hits.add_code(kExact, owner);
+        if (!owns_nothing(owner)) {
+            hits.add_code(kExact, owner);
+        }
     }
     const AccountNumber account = read.grant.account;
     const auto places = lists::order_places(read.ledger, {account, {}, text}, kHitsMax);

@@ -35,6 +35,10 @@ BOOKS = [
           "if (take <= Decimal() || (row.blocks & kOfWriteOff) != 0) {", "if (take <= Decimal()) {", "ledger:*DebtInOneProgram*"),
     fault("a write-off waits for a close after it", "core/payouts/plan.cpp",
           "if (credit.topic != Topic::kWriteOff && credit", "if (credit", "ledger:*DebtInOneProgram*"),
+    fault("a code that is removed before it began is forgotten", "core/rules/code_book.cpp",
+          "            row.valid_until = std::max(at, row.valid_from);\n            ends = true;\n        }\n    }\n",
+          "            row.valid_until = std::max(at, row.valid_from);\n            ends = true;\n        }\n    }\n"
+          "    std::erase_if(rows_, owns_nothing);\n", "ledger:*AttributionRules*"),
     fault("the closer approves", "core/approvals/approval.cpp",
           "    if (context.actor() == requester) {\n", "    if (context.actor().empty()) {\n", EXAMPLES),
     fault("any actor approves", "core/approvals/approval.cpp",

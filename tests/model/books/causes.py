@@ -37,7 +37,7 @@ def code_evidence(order, program, creator):
     """The faults of each of her codes on the order."""
     at = order.ordered_at
     for discount in order.payload.get("discounts") or []:
-        rows = [row for row in program.codes.get(ascii_lower(discount["code"]), []) if row.creator == creator]
+        rows = [row for row in program.codes.get(ascii_lower(discount["code"]), []) if row.creator == creator and not row.owns_nothing()]
         if not rows:
             continue
         begun = [row for row in rows if row.valid_from <= at]

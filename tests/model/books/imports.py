@@ -60,7 +60,8 @@ def leaves_ended(codes, at, row):
     """A2: an import of the full list undoes no removal."""
     own = [other for other in codes.get(ascii_lower(row["code"]), []) if other.creator == row["creator"]]
     dated = row.get("valid_from") is not None or row.get("valid_until") is not None
-    return not dated and own and all(o.valid_until is not None and o.valid_until <= at.received for o in own)
+    ended = [o.owns_nothing() or (o.valid_until is not None and o.valid_until <= at.received) for o in own]
+    return not dated and own and all(ended)
 
 
 def stays_removed(program, command, row, rejoin):
@@ -112,7 +113,8 @@ def import_code(codes, at, command, program, row, line):
     if new.valid_until is not None and new.valid_until <= new.valid_from:
         raise Refused(f"line {line}: valid_until {time_text(new.valid_until)} is not after valid_from "
                       f"{time_text(new.valid_from)}")
-    kept = [other for other in rows if other not in changed]
+    kept = [other for other in rows if other not in changed
+            and not (other.owns_nothing() and other.valid_from == new.valid_from)]  # both have one key
     for other in kept:
         if other.overlaps(new):
             raise Refused(f"line {line}: code {row['code']} belongs to creator {other.creator} in program {row['program']}")
@@ -165,16 +167,16 @@ def remove(ledger, at, command):
         raise Refused(f"creator {creator} has no code {command['code']} in program {command['program']}")
     for code, rows in program.codes.items():
         if wanted in (None, code):
-            program.codes[code] = [row for row in (ended(r, creator, end) for r in rows) if row]
+            program.codes[code] = [ended(row, creator, end) for row in rows]
     if wanted is None:
         del program.members[creator]
 
 
 def ended(row, creator, end):
-    """The row with its end; None: it would never have been valid."""
-    if row.creator != creator or (row.valid_until is not None and row.valid_until <= end):
+    """The row with its end. One that begins later stays, and owns nothing: the code was the creator's."""
+    if row.creator != creator or row.owns_nothing() or (row.valid_until is not None and row.valid_until <= end):
         return row
-    return CodeRow(creator, row.valid_from, end) if row.valid_from < end else None
+    return CodeRow(creator, row.valid_from, max(end, row.valid_from))
 
 
 # Clicks ------------------------------------------------------------------------------------------------------

@@ -287,8 +287,11 @@ class CodeRow:
     def covers(self, at):
         return self.valid_from <= at and (self.valid_until is None or at < self.valid_until)
 
+    def owns_nothing(self):
+        return self.valid_until is not None and self.valid_until <= self.valid_from
+
     def overlaps(self, other):
-        return (other.valid_until is None or self.valid_from < other.valid_until) and (
+        return not (self.owns_nothing() or other.owns_nothing()) and (other.valid_until is None or self.valid_from < other.valid_until) and (
             self.valid_until is None or other.valid_from < self.valid_until
         )
 

@@ -467,6 +467,33 @@ TEST_P(AttributionRules, ACommandThatChangesNothingSaysSo) {
     EXPECT_EQ(books.command(removed).text, "no change: code BEN ended before 2026-01-15T00:00:00Z");
 }
 
+/// A2: the row stays, also if it begins after the end, so that the full list without dates leaves
+/// it, and the code remains one that ben had (K13).
+TEST_P(AttributionRules, ACodeThatIsRemovedBeforeItBeganStaysRemoved) {
+    CreatorImport dated;
+    dated.rows = {{2, CreatorId("ben"), ProgramId("p1"), "XMAS"}};
+    dated.rows.front().valid_from = instant("2027-12-01T00:00:00Z");
+    EXPECT_EQ(books.command(dated).text, "1 row imported");
+    for (const auto& [code, at] :
+         {std::pair("XMAS", "2026-02-01T00:00:00Z"), std::pair("BEN", "2000-01-01T00:00:00Z")}) {
+        const CreatorRemove removed{CreatorId("ben"), ProgramId("p1"), code, instant(at)};
+        EXPECT_EQ(books.command(removed).text,
+                  "code " + std::string(code) + " removed from " + at + " on");
+        EXPECT_EQ(books.command(removed).text,
+                  "no change: code " + std::string(code) + " ended before " + at);
+        CreatorImport list;
+        list.rows = {{2, CreatorId("ben"), ProgramId("p1"), code}};
+        EXPECT_THAT(books.command(list).text,
+                    testing::EndsWith("stays so without dates: line 2 " + std::string(code)));
+        EXPECT_THAT(books.read()->code_owners(kAcme, code_digest(code)),
+                    testing::ElementsAre(testing::Field(&CodeRow::creator, CreatorId("ben"))));
+    }
+    EXPECT_EQ(attributed(with({"BEN"}), ""), "unattributed");
+    dated.rows = {{2, CreatorId("ann"), ProgramId("p1"), "XMAS"}};
+    dated.rows.front().valid_from = instant("2027-11-01T00:00:00Z");
+    EXPECT_EQ(books.command(dated).text, "1 row imported");
+}
+
 TEST_P(AttributionRules, ACodeTwiceInOneFileBelongsToTheFirst) {
     EXPECT_EQ(books
                   .creators({{2, CreatorId("dan"), ProgramId("p1"), "FREE"},
