@@ -274,12 +274,12 @@ def test_files_keep_to_the_iso_schemas(paid):
         assert done.returncode == 0, done.stderr
 
 
-def grouped(message, status, transactions="", total="", part="", inner=""):
+def grouped(message, status, transactions="", total="", part="", inner="", reason="AM04"):
     """A pain.002 with one status of the whole message, or with `part` of one payment information."""
     whole = f"<OrgnlGrpInfAndSts><OrgnlMsgId>{message}</OrgnlMsgId><OrgnlMsgNmId>pain.001.001.09</OrgnlMsgNmId>"
     numbers = (f"<OrgnlNbOfTxs>{transactions}</OrgnlNbOfTxs>" if transactions else "") + (
         f"<OrgnlCtrlSum>{total}</OrgnlCtrlSum>" if total else "")
-    why = "<StsRsnInf><Rsn><Cd>AM04</Cd></Rsn><AddtlInf>Insufficient funds</AddtlInf></StsRsnInf>"
+    why = f"<StsRsnInf><Rsn><Cd>{reason}</Cd></Rsn><AddtlInf>Insufficient funds</AddtlInf></StsRsnInf>"
     if not part:
         body = whole + numbers + f"<GrpSts>{status}</GrpSts>{why}</OrgnlGrpInfAndSts>\n"
         body += f"<OrgnlPmtInfAndSts><OrgnlPmtInfId>{message}</OrgnlPmtInfId>{inner}</OrgnlPmtInfAndSts>\n" if inner else ""
@@ -324,6 +324,24 @@ def test_a_rejected_message_leaves_the_transactions_that_it_lists(paid):
     own = status(paid.ben, "", "8.00").replace("<TxSts></TxSts>", "")
     rows = paid.bank(grouped(message, "RJCT", part=message, inner=status(paid.ann, "ACSC", "8.00") + own))
     assert outcomes(rows) == {paid.ann: "SETTLED", paid.ben: "FAILED", paid.cyd: "FAILED"}
+
+
+@pytest.mark.parametrize("level", ["message", "part", "transaction"])
+def test_a_message_that_is_rejected_as_a_repetition_fails_nothing(paid, level):
+    """The bank has the first one, and may have executed it: a payout that failed would be paid again (P4, P7)."""
+    message = sent_message(paid)
+    if level == "transaction":
+        text = pain002(*(status(payout, "RJCT", "8.00", reason="DU03") for payout in (paid.ann, paid.ben, paid.cyd)), message=message)
+    else:
+        own = status(paid.ben, "", "8.00").replace("<TxSts></TxSts>", "")
+        part = message if level == "part" else ""
+        text = grouped(message, "RJCT", "3", "24.00", part=part, inner=own if part else "", reason="DU01")
+    said = paid.bank(text, rows=False, exit_status=1)
+    assert "rejected as a repetition of what the bank has" in said
+    assert set(paid.states().values()) == {"SENT"}
+    paid.bank(camt053(*(entry("8.00", details(payout, "8.00")) for payout in (paid.ann, paid.ben, paid.cyd))))
+    assert set(outcomes(paid.bank(text)).values()) == {"KNOWN"}
+    assert set(paid.states().values()) == {"PAID"}
 
 
 def test_a_second_payment_is_seen_however_often_it_is_reported(paid):

@@ -65,6 +65,15 @@ def test_a_posting_after_a_settling_status_is_one_at_both_levels(paid, order):
     assert "is paid twice" in paid.bank(other, rows=False, exit_status=1)
 
 
+@pytest.mark.parametrize("form", ["lines", "one line"])
+def test_an_entry_that_is_listed_twice_is_one_payment(paid, form):
+    """A statement that is bundled twice, also in a file without line breaks."""
+    text = camt053(*[entry("8.00", details(paid.ann, "8.00"), reference="BB-1")] * 2)
+    rows = paid.bank(text if form == "lines" else text.replace("\n", ""))
+    assert outcomes(rows) == {paid.ann: "SETTLED"}, "and nothing differs"
+    assert paid.states()[paid.ann] == "PAID"
+
+
 def test_a_word_for_no_reference_is_none(paid):
     """Two postings with NONREF are not one."""
     paid.bank(camt053(entry("8.00", details(paid.ann, "8.00"), reference="NONREF")))

@@ -26,10 +26,10 @@ public:
 
 private:
     [[nodiscard]] BankLine line_at(Node node) const;
-    void read_transaction_status(Node transaction, const std::string& inherited);
+    void read_transaction_status(Node transaction, const std::string& inherited, Node reason);
     [[nodiscard]] static bool is_final(const std::string& status);
-    static void set_status(const std::string& status, BankLine& line);
-    void add_message_status(Node group, const std::string& status,
+    static void set_status(const std::string& status, Node reason, BankLine& line);
+    void add_message_status(Node group, const std::string& status, Node reason,
                             const std::string& payment_info_id);
     void read_entry(Node entry);
     void read_batch(Node entry, Node group, bool is_only);
@@ -48,7 +48,13 @@ private:
     const XmlFile& xml_;
     BankFile& file_;
     std::optional<std::size_t> account_;  ///< The account of the statement that is read.
+    std::uint64_t entries_count_ = 0;     ///< Read so far.
 };
+
+/// Reasons of a rejection that say that the bank has the message, payment information or
+/// transaction already, from ISO 20022's external codes.
+constexpr std::array<std::string_view, 6> kRepetitions{"AM05", "DU01", "DU02",
+                                                       "DU03", "DU04", "DU05"};
 
 /// Statuses of a verification of payee, from ISO 20022's external codes.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kVerifications{
@@ -67,6 +73,11 @@ std::string reason_text(Node information) {
         text += (text.empty() ? "" : " ") + text_at(more, {});
     }
     return text;
+}
+
+/// Returns the one of them that states a reason of its status, the first if none does.
+Node with_reason(Node own, Node above) {
+    return child_of(own, "StsRsnInf") || !above ? own : above;
 }
 
 std::string first_text(std::initializer_list<std::string> texts) {
@@ -134,16 +145,18 @@ void BankFileReader::read_status_report(Node report) {
     for (const Node group : children_of(report, "OrgnlPmtInfAndSts")) {
         const std::string own = text_at(group, {"PmtInfSts"});
         const std::vector<Node> transactions = children_of(group, "TxInfAndSts");
+        const Node reason = with_reason(group, whole);
         for (const Node transaction : transactions) {
-            read_transaction_status(transaction, first_text({own, whole_status}));
+            read_transaction_status(transaction, first_text({own, whole_status}), reason);
         }
         if (!own.empty() && (transactions.empty() || is_final(own))) {
-            add_message_status(group, own, text_at(group, {"OrgnlPmtInfId"}));
+            add_message_status(group, own, reason, text_at(group, {"OrgnlPmtInfId"}));
         }
         says_more |= !own.empty() || !transactions.empty();
     }
     if (!says_more || is_final(whole_status)) {
-        add_message_status(whole ? whole : report, whole_status, "");
+        const Node owner = whole ? whole : report;
+        add_message_status(owner, whole_status, owner, "");
     }
 }
 
@@ -151,8 +164,18 @@ bool BankFileReader::is_final(const std::string& status) {
     return status == "RJCT" || status == "CANC" || status == "ACSC" || status == "ACCC";
 }
 
-void BankFileReader::set_status(const std::string& status, BankLine& line) {
-    if (status == "RJCT" || status == "CANC") {
+/// A bank that has an instruction already rejects the second one, and executes the first: nothing
+/// is known to have failed.
+/// @param reason  Owner of the reasons of the status.
+void BankFileReader::set_status(const std::string& status, Node reason, BankLine& line) {
+    line.reason = reason_text(child_of(reason, "StsRsnInf"));
+    const auto is_repetition = [](Node information) {
+        return std::ranges::find(kRepetitions, text_at(information, {"Rsn", "Cd"})) !=
+               kRepetitions.end();
+    };
+    if (status == "RJCT" && std::ranges::any_of(children_of(reason, "StsRsnInf"), is_repetition)) {
+        line.event = BankEvent::kRepeated;
+    } else if (status == "RJCT" || status == "CANC") {
         line.event = BankEvent::kFailed;
     } else if (is_final(status)) {
         line.event = BankEvent::kSettled;
@@ -169,29 +192,30 @@ void BankFileReader::set_status(const std::string& status, BankLine& line) {
     }
 }
 
-void BankFileReader::add_message_status(Node group, const std::string& status,
+void BankFileReader::add_message_status(Node group, const std::string& status, Node reason,
                                         const std::string& payment_info_id) {
     BankLine line = line_at(group);
     line.of = OriginalMessage{file_.reports.back().original_message, payment_info_id,
                               text_at(group, {"OrgnlNbOfTxs"}), text_at(group, {"OrgnlCtrlSum"})};
-    line.reason = reason_text(child_of(group, "StsRsnInf"));
-    set_status(status, line);
+    set_status(status, reason, line);
     file_.lines.push_back(std::move(line));
 }
 
 /// @param inherited  Status of a transaction that states none.
-void BankFileReader::read_transaction_status(Node transaction, const std::string& inherited) {
+/// @param reason     Owner of the reasons of a transaction that states none.
+void BankFileReader::read_transaction_status(Node transaction, const std::string& inherited,
+                                             Node reason) {
     BankLine line = line_at(transaction);
     line.end_to_end_id = given_id(text_at(transaction, {"OrgnlEndToEndId"}));
     line.bank_ref =
         first_text({text_at(transaction, {"AcctSvcrRef"}), text_at(transaction, {"StsId"})});
-    line.reason = reason_text(child_of(transaction, "StsRsnInf"));
     line.amount = money(element_at(transaction, {"OrgnlTxRef", "Amt", "InstdAmt"}), line);
     add_text(element_at(transaction, {"OrgnlTxRef", "RmtInf"}), line.text);
     if (const Node account = element_at(transaction, {"OrgnlTxRef", "DbtrAcct"})) {
         line.account = add_account(account, account);
     }
-    set_status(first_text({text_at(transaction, {"TxSts"}), inherited}), line);
+    set_status(first_text({text_at(transaction, {"TxSts"}), inherited}),
+               with_reason(transaction, reason), line);
     file_.lines.push_back(std::move(line));
 }
 
@@ -227,6 +251,7 @@ std::vector<Node> payments_of(Node entry, Node group) {
 /// An entry posts one payment, the payments of its details, or whole messages without them. A
 /// message that is the whole entry is left out if its payments are listed.
 void BankFileReader::read_entry(Node entry) {
+    ++entries_count_;
     const std::vector<Node> groups = children_of(entry, "NtryDtls");
     std::vector<std::vector<Node>> payments;
     std::size_t listed = 0;
@@ -270,7 +295,7 @@ void BankFileReader::read_batch(Node entry, Node group, bool is_only) {
 /// @param is_only  The details are the only ones of the entry, so the entry's amount is theirs.
 BankLine& BankFileReader::read_details(Node entry, Node details, bool is_only) {
     BankLine line = line_at(details);
-    line.entry = xml_.line_of(entry);
+    line.entry = entries_count_;
     read_references(entry, details, line);
     line.reason = reason_text(child_of(details, "RtrInf"));
     read_amounts(entry, details, is_only, line);

@@ -21,6 +21,7 @@ enum class BankEvent : std::uint8_t {
     kPending,   ///< Nothing is final; BankLine::note says why.
     kSettled,   ///< The bank paid.
     kFailed,    ///< The bank refused the instruction.
+    kRepeated,  ///< The bank refused it because it has the same instruction already.
     kReturned,  ///< The money came back.
 };
 
@@ -61,7 +62,7 @@ struct BankLine {
     bool is_charge = false;                  ///< The bank's own charge, or its refund.
     std::string text;                        ///< Remittance and additional information.
     std::string fault;                       ///< The value of the line that cannot be read.
-    std::uint64_t entry = 0;                 ///< Where its `Ntry` begins; 0 in a pain.002.
+    std::uint64_t entry = 0;                 ///< Number of its `Ntry`, from 1; 0 in a pain.002.
     std::optional<OriginalMessage> of;       ///< Set for all transactions of a message.
     std::string reason;                      ///< Code and text, such as `AC04 account closed`.
     std::optional<Timestamp> booking_date;   ///< As the bank states it.

@@ -69,6 +69,7 @@ private:
     JudgedLine judge_unmatched(const BankLine& line, const Payout* payout);
     [[nodiscard]] bool answers_message_of(const BankLine& line, const Payout& payout) const;
     [[nodiscard]] bool has_sent(const std::string& message);
+    static void judge_repeated(JudgedLine& judged);
     void judge_state(JudgedLine& judged);
     void judge_again(JudgedLine& judged);
     [[nodiscard]] std::vector<Posting>& postings_of(const std::string& payout_id);
@@ -326,6 +327,10 @@ JudgedLine BankMatcher::judge(const BankLine& line) {
         judged.outcome = judged.needs_person ? BankOutcome::kDiffers : BankOutcome::kPending;
         return judged;
     }
+    if (line.event == BankEvent::kRepeated) {
+        judge_repeated(judged);
+        return judged;
+    }
     if (!has_amount_of(line, *payout) && !answers_message_of(line, *payout)) {
         judged.outcome = BankOutcome::kDiffers;
         judged.needs_person = true;
@@ -336,6 +341,18 @@ JudgedLine BankMatcher::judge(const BankLine& line) {
     }
     judge_state(judged);
     return judged;
+}
+
+/// The bank rejects a repetition of what it has. Only its answer to the first instruction, or its
+/// statement, says whether that was paid.
+void BankMatcher::judge_repeated(JudgedLine& judged) {
+    const PayoutState state = judged.payout->state;
+    const bool was_paid = state == PayoutState::kPaid || state == PayoutState::kReturned;
+    judged.outcome = was_paid ? BankOutcome::kKnown : BankOutcome::kDiffers;
+    judged.needs_person = !was_paid;
+    judged.note = was_paid ? "rejected as a repetition; the payment was recorded before"
+                           : "rejected as a repetition of what the bank has: its answer to the "
+                             "first one, or its statement, says whether it was paid";
 }
 
 /// Decides which command fits the state of the payout, and whether it was recorded before.
