@@ -232,6 +232,8 @@ void code_orders(Members& members, auto& orders) {
         items.item(row.shop.value);
         items.item(row.order);
     });
+    members("from", orders->from);
+    members("until", orders->until);
 }
 
 void each_field(auto& members, Is<Attribute> auto& command) {

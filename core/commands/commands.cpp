@@ -18,6 +18,14 @@ constexpr std::array kTopics{
     Topic::kWriteOff,     Topic::kAcceptGap,     Topic::kDeadDiscard,   Topic::kLinkSet};
 static_assert(kTopics.size() == std::variant_size_v<Command>);
 
+/// Leaves out the orders of a code, which the writer found in the state that the first command with
+/// the key then changed.
+void forget_found(std::optional<CodeOrders>& orders) {
+    if (orders && orders->from) {
+        orders->orders.clear();
+    }
+}
+
 }  // namespace
 
 Topic topic_of(const Command& command) noexcept {
@@ -46,6 +54,12 @@ Digest256 content_of(const Request& request, Topic topic, AccountNumber account,
     }
     if (auto* approve = std::get_if<Approve>(&bare.command)) {
         approve->expect.clear();  // a terminal shows the digest, and later nothing waits
+    }
+    if (auto* attribute = std::get_if<Attribute>(&bare.command)) {
+        forget_found(attribute->orders);
+    }
+    if (auto* detach = std::get_if<Detach>(&bare.command)) {
+        forget_found(detach->orders);
     }
     return sha256(std::to_string(static_cast<unsigned>(topic)) + " " +
                   std::to_string(account.value) + " " + std::to_string(shop.value) + " " +

@@ -105,6 +105,9 @@ struct CodeOrders {
     };
     std::string code;
     std::vector<One> orders;
+    /// Time of the sale that the writer searched, [from, until). The key of a command compares it
+    /// in place of the orders, which are others once it is applied (K1).
+    std::optional<Timestamp> from{}, until{};
 };
 inline constexpr std::size_t kCodeOrdersMax = 10'000;
 

@@ -212,7 +212,11 @@ def test_the_orders_of_a_leaked_code_are_counted_detached_and_attributed(sold):
     (row,) = sold.json("detach", "--code", "save", "--from", leaked, *WHY, "--dry-run")
     assert (row["creator_id"], row["orders"], row["difference"]) == ("ann", 1, "-8.00")
     assert owner(sold, "o2") == "ann"
-    assert "1 order of code save detached" in sold.run("detach", "--code", "save", "--from", leaked, *WHY).out
+    detach = ("detach", "--code", "save", "--from", leaked, *WHY, "--key", "leak")
+    first = sold.run(*detach).out
+    assert "1 order of code save detached" in first
+    assert sold.run(*detach).out == first, "K1: the key means the same command"
+    assert "with other content" in sold.run(*detach, "--until", "2026-01-01T00:00:00Z", status=1).err
     assert (owner(sold, "o1"), owner(sold, "o2")) == ("ann", None)
     assert "attributed none of 1 orders" in sold.run("detach", "--code", "SAVE", "--from", leaked, *WHY).out
     sold.run("creator", "import", sold.file("ben.csv", "creator_id,program_id\nben,spring\n"))
@@ -222,9 +226,12 @@ def test_the_orders_of_a_leaked_code_are_counted_detached_and_attributed(sold):
     said = sold.run(*to_ben).out
     assert "1 order with code SAVE is attributed to ben" in said and "1 order stays as it is" in said and "--replace" in said
     assert "2 orders" not in said
-    said = sold.run(*to_ben, "--replace").out
+    said = sold.run(*to_ben, "--replace", "--key", "ben").out
     assert "1 order with code SAVE is attributed to ben" in said and "1 order has this creator already" in said
     assert (owner(sold, "o1"), owner(sold, "o2")) == ("ben", "ben")
+    sold.send("o3", code="SAVE")
+    sold.drain()
+    assert sold.run(*to_ben, "--replace", "--key", "ben").out == said, "K1: whatever orders came since"
     assert "no order carries code NOPE" in sold.run("detach", "--code", "NOPE", "--from", leaked, *WHY, status=1).err
     assert sold.run("detach", "--code", "SAVE", *WHY, status=2).err, "the time is required"
 

@@ -89,6 +89,8 @@ Result<CodeOrders> find_code_orders(const Frame& frame, const CodeOptions& optio
                                     const std::function<bool(const OrderState&)>& filter) {
     CodeOrders found;
     found.code = options.code;
+    found.from = options.from;
+    found.until = options.until;
     const Status read = with_snapshot(
         frame, submit.ledger_url, ReadFrom::kPrimary, [&](LedgerReader& ledger) -> Status {
             const auto account = find_account_of_code(ledger, options, submit);

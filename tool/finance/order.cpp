@@ -129,7 +129,8 @@ Status detach_by_code(const Frame& frame, const TriedDetach& tried) {
     if (!orders.ok()) {
         return orders.error();
     }
-    if (orders->orders.empty()) {
+    // With a key, the first command with it may have detached them.
+    if (orders->orders.empty() && tried.submit.key.empty()) {
         std::printf("no change: code %s attributed none of %zu orders that carry it\n",
                     printable(tried.code.code).c_str(), others);
         return Status::success();
