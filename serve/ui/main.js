@@ -35,6 +35,8 @@ const REFRESH_SHARE = 1 / 20;
 const byId = (id) => document.getElementById(id);
 const content = byId("content");
 let me = null, going = null, timer = 0;
+/** Whether the content is the view of the address: not while the view loads that a person went to. */
+let isShown = false;
 
 const parametersNow = () => Object.fromEntries(new URLSearchParams(location.search));
 
@@ -117,6 +119,7 @@ async function render(isFresh = true, focus = false) {
   clearTimeout(timer);
   going?.abort();
   const mine = going = new AbortController();
+  isShown &&= !isFresh;
   const parameters = parametersNow();
   const name = Object.hasOwn(VIEWS, parameters.view) ? parameters.view : "today";
   const view = VIEWS[name];
@@ -128,8 +131,11 @@ async function render(isFresh = true, focus = false) {
   }, GHOST_MS);
   showLinks(name);
   try {
-    await identify(parameters.account);
+    me ??= await get("me");
+    if (mine.signal.aborted) return;
+    const isKnown = choose(parameters.account);
     showLinks(name);
+    if (!isKnown) throw new Refused(403, { code: "no_account", detail: "You are no user of account " + parameters.account });
     byId("q").value = name === "search" ? parameters.q || "" : "";
     const asked = (path, values) => get(path, values, mine.signal);
     const data = await view.load(parameters, asked, me);
@@ -150,6 +156,7 @@ async function render(isFresh = true, focus = false) {
   if (nodes === null) return;
   const open = new Set([...content.querySelectorAll("details[open]")].map((node) => node.parentNode.textContent.slice(0, 40)));
   content.replaceChildren(...nodes);
+  isShown = true;
   content.dispatchEvent(new Event("shown"));
   if (!isFresh) {
     for (const node of content.querySelectorAll("details")) node.open = open.has(node.parentNode.textContent.slice(0, 40));
@@ -170,22 +177,25 @@ let place = history.state?.place ?? 0, lastPlace = place;
 history.scrollRestoration = "manual";
 
 function keep() {
-  if (!content.hasAttribute("aria-busy")) {
+  if (isShown) {
     left.delete(place);
     left.set(place, { address: location.href, title: document.title, scroll: scrollY, q: byId("q").value, nodes: [...content.childNodes] });
   }
   if (left.size > LEFT_MAX) left.delete(left.keys().next().value);
 }
 
-/** Shows a view that was left as it was. */
+/** Shows a view that was left as it was, and asks for the account that it shows. */
 function restore(kept) {
   clearTimeout(timer);
   going?.abort();
-  const { view: name } = parametersNow();
+  const { view: name, account } = parametersNow();
   const view = VIEWS[Object.hasOwn(VIEWS, name) ? name : "today"];
+  choose(account);
   showLinks(Object.hasOwn(VIEWS, name) ? name : "today");
   byId("q").value = kept.q;
+  content.removeAttribute("aria-busy");
   content.replaceChildren(...kept.nodes);
+  isShown = true;
   document.title = kept.title;
   content.querySelector("h1")?.focus({ preventScroll: true });
   scrollTo(0, kept.scroll);
@@ -200,16 +210,16 @@ function refresh() {
   else timer = setTimeout(refresh, 5000);
 }
 
-async function identify(account) {
-  me ??= await get("me");
+/** Asks for an account from here on, and for the first one if `account` is none of the person's. Returns whether it is one. */
+function choose(account) {
   const ids = me.accounts.map((grant) => grant.account_id);
   const isKnown = !account || ids.includes(account);
   const chosen = ids.length > 1 ? (account && isKnown ? account : ids[0]) : null;
   configure({ account: chosen });
   showAccount(chosen);
-  if (!isKnown) throw new Refused(403, { code: "no_account", detail: "You are no user of account " + account });
   me.role = me.accounts.find((grant) => grant.account_id === (chosen || ids[0]))?.role ?? me.role;
   me.account = chosen || ids[0];
+  return isKnown;
 }
 
 function go(address) {
@@ -227,7 +237,7 @@ function replace(address) {
 addEventListener("popstate", (event) => {
   const kept = left.get(event.state?.place ?? 0);
   place = event.state?.place ?? 0;
-  if (kept && kept.address === location.href) restore(kept);
+  if (me && kept && kept.address === location.href) restore(kept);
   else render(true, true);
 });
 document.addEventListener("click", (event) => {

@@ -3,7 +3,8 @@
 import decimal
 import json
 
-from serve.test_page import SAM, browser, read, site, visit, wait_for  # noqa: F401
+from harness import paths
+from serve.test_page import BOTH, SAM, browser, read, site, visit, wait_for  # noqa: F401
 
 
 def test_a_list_sorts_by_every_column(visit):
@@ -47,6 +48,31 @@ def test_back_returns_to_the_rows_and_the_place_of_a_list(visit):
         assert page.run("scrollY") == 0
         page.run("history.back()")
         page.wait(f"document.querySelectorAll('main tbody tr').length === {rows} && scrollY === 900", "the rows and the place")
+
+
+def test_back_to_another_account_asks_for_that_account_again(visit):
+    """Back showed one account's rows while menu and Export had the other one (G2, G16)."""
+    with visit("?view=orders", user=BOTH) as page:
+        menu = "document.querySelector('#account select')"
+        page.run(f"{menu}.value = 'beta'; {menu}.dispatchEvent(new Event('change'))")
+        wait_for(page, "shop-2")
+        page.run("history.back()")
+        page.wait("!document.querySelector('main').innerText.includes('shop-2')", "the orders of acme")
+        assert page.run(f"{menu}.value") == "acme"
+        page.requests.clear()
+        page.run("[...document.querySelectorAll('main .more button')].find((button) => button.innerText === 'Export').click()")
+        paths.wait_until(lambda: page.requests, "the request of Export")
+        assert "account=acme" in page.requests[0]
+        assert "account=acme" in page.run("document.querySelector('#nav a').href")
+
+
+def test_a_view_that_is_left_before_it_is_there_is_loaded_by_back(visit):
+    """Back showed the view before it under its address."""
+    with visit("?view=programs", user=BOTH) as page:
+        page.run("for (const index of [1, 2]) document.querySelectorAll('#nav a')[index].click()")
+        page.wait("document.querySelector('main h1').innerText === 'Creators'")
+        page.run("history.back()")
+        page.wait("document.querySelector('main h1').innerText === 'Orders'")
 
 
 def test_a_role_has_the_tabs_that_it_may_read(site, visit):
