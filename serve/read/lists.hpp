@@ -88,8 +88,8 @@ struct NodeState {
 };
 /// Returns every node, by UUID.
 [[nodiscard]] std::vector<NodeState> node_states(Read& read);
-/// Returns the payouts that failed or were returned and are not paid in another way, oldest first:
-/// no later payout of the creator in the currency was closed since, or only void ones.
+/// Returns the payouts that failed or were returned, oldest first, but those of which later ones of
+/// the creator in the currency, that are not void, took everything that is open.
 [[nodiscard]] std::vector<Payout> unpaid_payouts(Read& read);
 /// Returns the payouts that were sent over kSentDays ago and are neither settled nor failed.
 [[nodiscard]] std::vector<Payout> payouts_sent_long_ago(Read& read);

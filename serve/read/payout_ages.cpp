@@ -3,13 +3,20 @@
 #include <array>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/ledger/command_rows.hpp"
 #include "core/ledger/list_rows.hpp"
+#include "core/ledger/overview_rows.hpp"
 #include "core/lists/places.hpp"
 #include "core/lists/report.hpp"
+#include "core/payouts/items.hpp"
+#include "core/positions/open_amounts.hpp"
+#include "core/rules/attribution.hpp"
+#include "core/values/hour_sums.hpp"
 #include "serve/read/lists.hpp"
 #include "serve/read/masks.hpp"
 
@@ -95,6 +102,128 @@ struct PayoutAges {
     }
 };
 
+/// Ids of the payouts that may have paid what another one did not.
+using LaterIds = std::set<std::string>;
+
+/// Returns the payouts of the creator in the currency that were closed after this one ended, but
+/// void ones.
+LaterIds later_than(const Payout& ended, const std::vector<Payout>& of_creator) {
+    LaterIds later;
+    for (const Payout& other : of_creator) {
+        if (other.currency == ended.currency && other.state != PayoutState::kVoid &&
+            ended.ended_at && *ended.ended_at <= other.closed_at) {
+            later.insert(other.payout_id);
+        }
+    }
+    return later;
+}
+
+/// The eight days of the oldest sale of which something is open above 0, by creator and currency.
+/// Most payouts that ended long ago have no sale so late, so that their items are not read.
+class OldestOpen {
+public:
+    /// @param until  Later sales are left out.
+    OldestOpen(Read& read, Timestamp until) : last_(span_of(until)) {
+        for (const ProgramRow& row : read.ledger.programs(read.grant.account)) {
+            OpenHours first{.account = read.grant.account, .program = row.program.id};
+            // Kind 0 has the amounts that wait for their clearing days, most of them of late sales.
+            read.ledger.scan(first, {3, 3}, [this](const OpenHours& sum) {
+                add(sum);
+                return sum.span <= last_;
+            });
+            first.kind = 1;
+            read.ledger.scan(first, {2, 3}, [this](const OpenHours& sum) { add(sum); });
+        }
+    }
+
+    [[nodiscard]] bool is_before(const Payout& payout) const {
+        const auto found = spans_.find({payout.creator, payout.currency});
+        return found != spans_.end() && found->second <= span_of(payout.until);
+    }
+
+private:
+    void add(const OpenHours& sum) {
+        if ((sum.kind & kOpenBelow) == 0 && sum.span <= last_) {
+            const auto [found, is_new] = spans_.try_emplace({sum.creator, sum.currency}, sum.span);
+            found->second = std::min(found->second, sum.span);
+        }
+    }
+
+    std::uint32_t last_;
+    std::map<std::pair<CreatorId, Currency>, std::uint32_t> spans_;
+};
+
+OrderKey key_of(const Payout& payout, const PayoutItem& item) {
+    return {payout.account, item.shop, item.order_id};
+}
+
+/// Returns whether the item's position has an open amount, and none of the later payouts took of
+/// it.
+/// @param order  Its buffers are used again.
+bool is_left(Read& read, const Payout& payout, const PayoutItem& item, const LaterIds& later,
+             OrderState& order) {
+    const OrderKey key = key_of(payout, item);
+    const auto position = read.ledger.load_order(key, order)
+                              ? find_position(order, item.program, payout.creator)
+                              : std::nullopt;
+    if (!position) {
+        throw DamagedRow(
+            row_name("orders", key),
+            "payout " + payout.payout_id + " has an item of a position that it does not have", key);
+    }
+    const Position& of = order.positions[*position];
+    return is_open_above_zero(of, payout.currency) &&
+           std::ranges::none_of(of.payouts, [&later](const PositionPayout& row) {
+               return later.contains(row.payout_id);
+           });
+}
+
+/// The same of an item of a credit.
+bool is_credit_left(Read& read, const PayoutItem& item, const LaterIds& later) {
+    MoneyCommand credit{.command_id = item.line.str()};
+    if (!read.ledger.load(credit) || credit.accrued - credit.allocated <= Decimal()) {
+        return false;
+    }
+    return std::ranges::none_of(later, [&](const std::string& id) {
+        PayoutItem other = item;
+        other.payout_id = id;
+        return read.ledger.load(other);
+    });
+}
+
+/// Returns the ids of the payouts of which a later payout did not take everything that is open.
+/// @param later  By the payout's id.
+std::set<std::string> left_of(Read& read, std::span<const Payout> payouts,
+                              const std::map<std::string, LaterIds>& later) {
+    std::set<std::string> left;
+    OrderState order;
+    ItemSlices slices(payouts, read.ledger);
+    for (std::vector<std::pair<const Payout*, PayoutItem>> slice; slices.next(slice);) {
+        std::vector<OrderKey> keys;
+        for (const auto& [payout, item] : slice) {
+            if (item.kind != ItemKind::kCredit) {
+                keys.push_back(key_of(*payout, item));
+            }
+        }
+        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+        read.ledger.expect_orders(keys);
+        const PayoutItem* before = nullptr;
+        for (const auto& [payout, item] : slice) {
+            const bool is_credit = item.kind == ItemKind::kCredit;
+            const bool is_judged =
+                left.contains(payout->payout_id) ||
+                (!is_credit && before != nullptr && is_of_one_order(*before, item));
+            if (!is_judged &&
+                (is_credit ? is_credit_left(read, item, later.at(item.payout_id))
+                           : is_left(read, *payout, item, later.at(item.payout_id), order))) {
+                left.insert(payout->payout_id);
+            }
+            before = is_credit ? before : &item;
+        }
+    }
+    return left;
+}
+
 }  // namespace
 
 std::vector<Payout> unpaid_payouts(Read& read) {
@@ -104,19 +233,29 @@ std::vector<Payout> unpaid_payouts(Read& read) {
     for (const Payout& payout : ended) {
         first.try_emplace(payout.creator, payout.payout_id);
     }
-    const auto later = payouts_from(read, first);
-    std::vector<Payout> unpaid;
-    for (Payout& payout : ended) {
-        const auto is_later = [&payout](const Payout& other) {
-            return other.currency == payout.currency && other.state != PayoutState::kVoid &&
-                   payout.ended_at && *payout.ended_at <= other.closed_at;
-        };
-        const bool is_replaced = std::ranges::any_of(later.at(payout.creator), is_later);
-        if (!is_replaced) {
-            unpaid.push_back(std::move(payout));
+    const auto of_creators = payouts_from(read, first);
+    std::map<std::string, LaterIds> later;
+    Timestamp until = kFirstInstant;
+    for (const Payout& payout : ended) {
+        LaterIds ids = later_than(payout, of_creators.at(payout.creator));
+        if (!ids.empty()) {
+            later.emplace(payout.payout_id, std::move(ids));
+            until = std::max(until, payout.until);
         }
     }
-    return unpaid;
+    if (later.empty()) {
+        return ended;
+    }
+    const OldestOpen open(read, until);
+    std::vector<Payout> doubtful;
+    std::ranges::copy_if(ended, std::back_inserter(doubtful), [&](const Payout& payout) {
+        return later.contains(payout.payout_id) && open.is_before(payout);
+    });
+    const std::set<std::string> left = left_of(read, doubtful, later);
+    std::erase_if(ended, [&](const Payout& payout) {
+        return later.contains(payout.payout_id) && !left.contains(payout.payout_id);
+    });
+    return ended;
 }
 
 std::vector<Payout> payouts_sent_long_ago(Read& read) {

@@ -244,6 +244,55 @@ def test_a_payout_that_failed_or_was_returned_waits_until_a_later_close_pays_it(
     assert waiting_lines(live.reader)["payouts_failed"] == (1, both), "a void payout paid nothing"
 
 
+def fail_all(live):
+    """The bank pays none of the payouts that are approved."""
+    for payout in live.reader.rows("payouts", state="APPROVED"):
+        for step in ("sent", "failed"):
+            live.edge.sluice("payout", step, payout["payout_id"], *MINE, *scene.WHY)
+
+
+def test_a_failed_payout_waits_until_its_orders_are_paid_whatever_else_is(clocked):
+    """Any later payout of the creator ended the wait (G4)."""
+    live, clock = clocked
+    for name in ("o1", "o2"):
+        live.send("ORDER_CREATE", sold(name))
+    clock.set("2026-03-02T09:10:00Z")
+    live.edge.sluice("payout", "close", *MINE, "--until", "2026-03-02T09:10:00Z")
+    fail_all(live)
+    sixteen, both = [{"currency": "USD", "amount": "16.00"}], [{"currency": "USD", "amount": "24.00"}]
+    live.edge.sluice("hold", "--shop", "shop-1", "--order", "o2", *scene.WHY)
+    clock.set("2026-03-02T09:20:00Z")
+    live.edge.sluice("payout", "close", *MINE, "--until", "2026-03-02T09:20:00Z")
+    assert waiting_lines(live.reader)["payouts_failed"] == (1, sixteen), "o2 is held, so that only o1 was paid"
+    fail_all(live)
+    assert waiting_lines(live.reader)["payouts_failed"] == (2, both)
+    live.edge.sluice("release", "--shop", "shop-1", "--order", "o2", *scene.WHY)
+    clock.set("2026-03-02T09:30:00Z")
+    live.edge.sluice("payout", "close", *MINE, "--until", "2026-03-02T09:30:00Z")
+    assert "payouts_failed" not in waiting_lines(live.reader)
+    fail_all(live)
+    assert waiting_lines(live.reader)["payouts_failed"] == (1, sixteen), "the last one took both orders"
+
+
+def test_a_failed_payout_of_a_program_is_not_paid_by_the_close_of_another(clocked):
+    live, clock = clocked
+    folder = live.edge.folder
+    (folder / "fall.toml").write_text('[[program]]\nid = "fall"\naccount = "acme"\ndefault_rate = "10%"\nclearing_days = 0\n')
+    (folder / "fall.csv").write_text("creator_id,program_id,code,payee\nann,fall,FALL,DE89370400440532013000\n")
+    live.edge.sluice("program", "apply", folder / "fall.toml")
+    live.edge.sluice("creator", "import", folder / "fall.csv")
+    for number, program in enumerate(("spring", "fall", "spring")):
+        amount = f"{number + 1}.00 USD"
+        live.edge.sluice("credit", *MINE, "--creator", "ann", "--program", program, "--amount", amount, *scene.WHY)
+        clock.set(f"2026-03-02T09:{number + 1}0:00Z")
+        live.edge.sluice("payout", "close", *MINE, "--program", program, "--until", f"2026-03-02T09:{number + 1}0:00Z")
+        if number == 0:
+            fail_all(live)
+        waits = waiting_lines(live.reader).get("payouts_failed")
+        assert waits == (None if number == 2 else (1, [{"currency": "USD", "amount": "1.00"}])), number
+    assert live.reader.object("payouts/ages")["waiting"] == []
+
+
 def test_a_payout_that_was_sent_waits_after_seven_days_and_its_end_has_a_reason(clocked):
     live, clock = clocked
     live.send("ORDER_CREATE", sold("o1"))
