@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -25,6 +26,13 @@ struct OrderNeighbours {
 struct DeadCount {
     std::uint64_t privacy_requests = 0;  ///< Requests about a person, which wait for an answer.
     std::uint64_t others = 0;
+};
+
+/// A place of the journal of an account and node. Groups below it begin with a lower entry and end
+/// with a lower change.
+struct JournalPlace {
+    std::uint64_t first_entry = std::numeric_limits<std::int64_t>::max();
+    std::uint64_t last_change = std::numeric_limits<std::int64_t>::max();
 };
 
 class PagedReads : public Interface {
@@ -59,11 +67,12 @@ public:
     /// Visits the catalog records of the shop of `after` whose keys come after it, by key.
     virtual void scan_catalog_after(const CatalogKey& after,
                                     const Visitor<CatalogRecord>& visit) = 0;
-    /// Returns the last groups of a node whose first entry is below `before`, at most `max`, the
-    /// newest first.
-    [[nodiscard]] virtual std::vector<JournalGroup> journal_before(std::string_view node,
-                                                                   std::uint64_t before,
-                                                                   std::size_t max) = 0;
+    /// Returns the last groups of one account on one node that lie below a place of the node's
+    /// journal, at most `max`, the newest first. Passes few groups of other accounts.
+    [[nodiscard]] virtual std::vector<JournalGroup> chain_before(AccountNumber account,
+                                                                 std::uint32_t node,
+                                                                 const JournalPlace& before,
+                                                                 std::size_t max) = 0;
     /// Visits the groups of one account on one node whose first entry is `from_entry` or later, by
     /// entry number. Passes the groups of other accounts on that node.
     /// @param node  LedgerHead::number

@@ -1,6 +1,7 @@
 #include "core/lists/places.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/ledger/list_rows.hpp"
@@ -128,6 +129,22 @@ std::vector<std::string> payout_ids(LedgerReader& ledger, const PayoutListing& l
         }
     }
     std::ranges::sort(ids);
+    ids.resize(std::min(ids.size(), max));
+    return ids;
+}
+
+std::vector<std::string> newest_payout_ids(LedgerReader& ledger, AccountNumber account,
+                                           std::size_t max) {
+    std::vector<std::string> ids;
+    for (const auto& [state, name] : kNamesOf<PayoutState>) {
+        const std::size_t before = ids.size();
+        paged(ledger).scan_back(PayoutByAccount{account, state, {}}, {2, 2},
+                                [&](const PayoutByAccount& row) {
+                                    ids.push_back(row.payout_id);
+                                    return ids.size() - before < max;
+                                });
+    }
+    std::ranges::sort(ids, std::greater<>());
     ids.resize(std::min(ids.size(), max));
     return ids;
 }

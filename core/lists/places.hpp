@@ -53,6 +53,10 @@ struct PayoutListing {
 [[nodiscard]] std::vector<std::string> payout_ids(LedgerReader& ledger,
                                                   const PayoutListing& listing, std::size_t max);
 
+/// Returns the ids of the account's payouts, the newest first, at most `max`.
+[[nodiscard]] std::vector<std::string> newest_payout_ids(LedgerReader& ledger,
+                                                         AccountNumber account, std::size_t max);
+
 /// Visits the payouts that there are, many read together.
 void visit_payouts(LedgerReader& ledger, std::span<const std::string> ids,
                    const Visitor<Payout>& visit);

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/ledger/list_rows.hpp"
 #include "core/values/lookup.hpp"
 #include "lmdb_store/ledger/reads.hpp"
 #include "lmdb_store/rows/keys.hpp"
@@ -183,22 +184,25 @@ bool Reads::visit_dated(const LedgerKey& creator, Timestamp from, Timestamp to,
     return true;
 }
 
-std::vector<JournalGroup> Reads::journal_before(std::string_view node, std::uint64_t before,
-                                                std::size_t max) {
+/// Block by block, from the listed group with which the account's part of each begins.
+std::vector<JournalGroup> Reads::chain_before(AccountNumber account, std::uint32_t node,
+                                              const JournalPlace& before, std::size_t max) {
     std::vector<JournalGroup> groups;
-    for (const auto& [number, uuid] : nodes_) {
-        if (uuid != node) {
-            continue;
-        }
-        LedgerKey own;
-        own.u32(number);
-        RowCursor cursor(rows_, Table::kJournal);
-        for (bool found = cursor.seek_before(journal_key(number, before).view());
-             found && groups.size() < max && cursor.key().starts_with(own.view());
-             found = cursor.previous()) {
-            decode_group(cursor.key(), cursor.value(), groups.emplace_back());
-        }
-    }
+    scan_back(ChainGroup{account, node, before.last_change, 0}, {2, 3}, [&](const ChainGroup& row) {
+        std::vector<JournalGroup> block;
+        (void)visit_node(node, row.first_entry, [&](const JournalGroup& group) {
+            const bool is_within = group.first_entry < before.first_entry &&
+                                   !is_listed(group.first_entry, row.first_entry);
+            if (is_within && group.account == account) {
+                block.push_back(group);
+            }
+            return is_within;
+        });
+        groups.insert(groups.end(), std::make_move_iterator(block.rbegin()),
+                      std::make_move_iterator(block.rend()));
+        return groups.size() < max;
+    });
+    groups.resize(std::min(groups.size(), max));
     return groups;
 }
 

@@ -61,8 +61,8 @@ public:
     void scan_catalog(AccountNumber account, ShopNumber shop,
                       const Visitor<CatalogRecord>& visit) override;
     void scan_catalog_after(const CatalogKey& after, const Visitor<CatalogRecord>& visit) override;
-    std::vector<JournalGroup> journal_before(std::string_view node, std::uint64_t before,
-                                             std::size_t max) override;
+    std::vector<JournalGroup> chain_before(AccountNumber account, std::uint32_t node,
+                                           const JournalPlace& before, std::size_t max) override;
     void scan_creator_journal(AccountNumber account, const CreatorId& creator, Timestamp from,
                               Timestamp to, const Visitor<JournalGroup>& visit) override;
     void scan_account_journal(AccountNumber account, Timestamp from, Timestamp to,

@@ -1,4 +1,5 @@
 // Scans.
+#include "core/ledger/list_rows.hpp"
 #include "pg_store/ledger/reads.hpp"
 #include "pg_store/rows/order_row.hpp"
 
@@ -325,18 +326,26 @@ void Reads::scan_catalog_after(const CatalogKey& after, const Visitor<CatalogRec
              });
 }
 
-std::vector<JournalGroup> Reads::journal_before(std::string_view node, std::uint64_t before,
-                                                std::size_t max) {
+/// Block by block, as kChainBlock says.
+std::vector<JournalGroup> Reads::chain_before(AccountNumber account, std::uint32_t node,
+                                              const JournalPlace& before, std::size_t max) {
+    static const std::string kBlock = std::to_string(kChainBlock);
     std::vector<JournalGroup> groups;
     RowWriter parameters;
-    parameters.text(node).u8(before).u8(max);
-    scan_sql(select(kJournalRead,
-                    "journal WHERE node = (SELECT number FROM sluice_ledger.heads WHERE node = $1) "
-                    "AND first_entry < $2 ORDER BY first_entry DESC LIMIT $3"),
-             parameters, [&](RowReader& row) {
-                 groups.push_back(read_journal(row));
-                 return true;
-             });
+    parameters.u4(account.value).u4(node).u8(before.last_change).u8(before.first_entry).u8(max);
+    scan_sql(
+        "SELECT " + std::string(kJournalRead) +
+            " FROM (SELECT j.*, c.last_change AS block FROM sluice_ledger.chain_groups c CROSS "
+            "JOIN LATERAL (SELECT * FROM sluice_ledger.journal WHERE account = c.account AND "
+            "node = c.node AND first_entry >= c.first_entry AND first_entry < (c.first_entry / " +
+            kBlock + " + 1) * " + kBlock +
+            ") j WHERE c.account = $1 AND c.node = $2 AND c.last_change < $3 AND "
+            "j.first_entry < $4 ORDER BY c.last_change DESC, j.first_entry DESC LIMIT $5) "
+            "journal ORDER BY block DESC, first_entry DESC",
+        parameters, [&](RowReader& row) {
+            groups.push_back(read_journal(row));
+            return true;
+        });
     return groups;
 }
 

@@ -1,7 +1,6 @@
 // The journal, newest first, and the change feed.
 #include "core/journal/journal.hpp"
 
-#include <limits>
 #include <map>
 
 #include "core/ledger/paged_reads.hpp"
@@ -18,64 +17,68 @@ namespace {
 using enum lists::ColumnType;
 using enum lists::Scope;
 
-constexpr std::uint64_t kBeyond = std::numeric_limits<std::int64_t>::max();
-
-/// Groups of one node, the newest first, read a slice at a time.
+/// The account's groups of one node, the newest first, read a slice at a time.
 class NodeJournal {
 public:
-    /// @param before  Number of an entry; earlier entries are left.
-    NodeJournal(LedgerReader& ledger, std::string node, std::uint64_t before)
-        : ledger_(ledger), node_(std::move(node)), before_(before), next_(before) {}
+    /// @param before  Entries from this place on are left: the first one may lie within a group.
+    NodeJournal(Read& read, const LedgerHead& head, const JournalPlace& before)
+        : read_(read), node_(head.node), number_(head.number), before_(before), next_(before) {}
 
     /// Returns the newest group that is left, or nullptr.
     [[nodiscard]] const JournalGroup* newest() {
         if (at_ == groups_.size() && !ended_) {
             constexpr std::size_t kAtOnce = 256;
-            groups_ = paged(ledger_).journal_before(node_, next_, kAtOnce);
+            groups_ =
+                paged(read_.ledger).chain_before(read_.grant.account, number_, next_, kAtOnce);
             at_ = 0;
             ended_ = groups_.size() < kAtOnce;
-            next_ = groups_.empty() ? next_ : groups_.back().first_entry;
+            next_ = groups_.empty()
+                        ? next_
+                        : JournalPlace{groups_.back().first_entry, groups_.back().last_change};
         }
         return at_ < groups_.size() ? &groups_[at_] : nullptr;
     }
     /// Passes over the newest group, down to the entry `number`.
     void pass_to(std::uint64_t number) {
-        before_ = number;
-        if (groups_[at_].first_entry == number) {
-            ++at_;
-        }
+        const JournalGroup& group = groups_[at_];
+        const bool is_passed = group.first_entry == number;
+        before_ = {number, group.last_change + (is_passed ? 0 : 1)};
+        at_ += is_passed ? 1 : 0;
     }
     [[nodiscard]] const std::string& node() const noexcept { return node_; }
-    [[nodiscard]] std::uint64_t before() const noexcept { return before_; }
+    [[nodiscard]] const JournalPlace& before() const noexcept { return before_; }
 
 private:
-    LedgerReader& ledger_;
+    Read& read_;
     std::string node_;
-    std::uint64_t before_;  ///< Entries from here on were passed.
-    std::uint64_t next_;    ///< Where the next slice ends.
+    std::uint32_t number_;
+    JournalPlace before_;  ///< Entries from here on were passed.
+    JournalPlace next_;    ///< Where the next slice ends.
     std::vector<JournalGroup> groups_;
     std::size_t at_ = 0;
     bool ended_ = false;
 };
 
-/// The key has the place in each node's journal: node, number, node, number ...
+/// The key has the place in each node's journal: node, entry, change, node, entry, change ...
 std::vector<NodeJournal> journals_of(Read& read) {
+    constexpr std::size_t kParts = 3;
     std::vector<LedgerHead> heads;
     read.ledger.scan_heads([&heads](const LedgerHead& head) { heads.push_back(head); });
-    std::map<std::string, std::uint64_t> places;
+    std::map<std::string, JournalPlace> places;
     if (read.after) {
         const auto key = split_key(*read.after);
-        if (!key || key->empty() || key->size() % 2 != 0 || key->size() > 2 * heads.size()) {
+        if (!key || key->empty() || key->size() % kParts != 0 ||
+            key->size() > kParts * heads.size()) {
             refuse("cursor_invalid");
         }
-        for (std::size_t i = 0; i < key->size(); i += 2) {
-            places[(*key)[i]] = key_number((*key)[i + 1]);
+        for (std::size_t i = 0; i < key->size(); i += kParts) {
+            places[(*key)[i]] = {key_number((*key)[i + 1]), key_number((*key)[i + 2])};
         }
     }
     std::vector<NodeJournal> journals;
     for (const LedgerHead& head : heads) {
-        const std::uint64_t* const place = find_value(places, head.node);
-        journals.emplace_back(read.ledger, head.node, place == nullptr ? kBeyond : *place);
+        const JournalPlace* const place = find_value(places, head.node);
+        journals.emplace_back(read, head, place == nullptr ? JournalPlace() : *place);
     }
     return journals;
 }
@@ -97,7 +100,8 @@ std::string key_of(const std::vector<NodeJournal>& journals) {
     std::vector<std::string> parts;
     for (const NodeJournal& journal : journals) {
         parts.push_back(journal.node());
-        parts.push_back(std::to_string(journal.before()));
+        parts.push_back(std::to_string(journal.before().first_entry));
+        parts.push_back(std::to_string(journal.before().last_change));
     }
     return join_key(parts);
 }
@@ -127,11 +131,10 @@ Page list_journal(Read& read) {
             page.next_key = key_of(journals);
             return page;
         }
-        const bool covered = group.account == read.grant.account && rows.covers(group, filter) &&
-                             (!program || group.program == *program);
+        const bool covered = rows.covers(group, filter) && (!program || group.program == *program);
         for (std::size_t i = covered ? group.entries.size() : 0; i-- > 0;) {
             const std::uint64_t number = group.first_entry + i;
-            if (number >= journal->before()) {
+            if (number >= journal->before().first_entry) {
                 continue;
             }
             if (page.rows.size() >= read.limit()) {

@@ -226,17 +226,16 @@ void find_amount(Read& read, const Shops& shops, const Money& money, Hits& hits)
 /// Payouts with the amount, or with the text in their bank reference.
 void find_payouts(Read& read, const std::optional<Money>& money, const TextPart& part, Hits& hits) {
     std::vector<Payout> found;
-    std::size_t seen = 0;
-    paged(read.ledger).scan_back(Payout{}, {0, 0}, [&](const Payout& payout) {
-        const bool is_own = payout.account == read.grant.account;
+    const auto ids = lists::newest_payout_ids(read.ledger, read.grant.account, kPayoutsMax);
+    lists::visit_payouts(read.ledger, ids, [&](const Payout& payout) {
         const bool has_amount =
             money && payout.currency == money->currency && payout.amount == money->amount;
         const bool has_reference =
             !money && !payout.bank_ref.empty() && part.is_in(payout.bank_ref);
-        if (is_own && (has_amount || has_reference)) {
+        if (has_amount || has_reference) {
             found.push_back(payout);
         }
-        return ++seen < kPayoutsMax && found.size() < kHitsMax;
+        return found.size() < kHitsMax;
     });
     for (const Payout& payout : found) {
         hits.add_payout(money ? kByAmount : kReference, payout);

@@ -337,6 +337,69 @@ TEST_P(StoredJournal, J1_AGroupIsReadBackAsSealed) {
     EXPECT_THAT(found, testing::UnorderedElementsAre("02", "14"));
 }
 
+/// A memo of an account, and its row in the list of places to begin at, as the rules write them.
+void append_memo(LedgerTxn& txn, AccountNumber account) {
+    JournalGroup group;
+    group.node = txn.head().node;
+    group.first_entry = txn.mutable_head().next_entry++;
+    group.event_seq = {4};
+    group.account = account;
+    group.recorded_at = group.accounting_date = {1'770'000'000, 1};
+    group.entries.push_back({LineItemId("memo"), {}, {}, JournalReason::kMemoHeld, 0});
+    ChainHead& chain = txn.mutable_chain(account);
+    const std::uint64_t before = chain.last_group;
+    seal(group, chain);
+    txn.append_journal(group);
+    if (is_listed(group.first_entry, before)) {
+        txn.put(ChainGroup{account, txn.head().number, group.last_change, group.first_entry});
+    }
+}
+
+TEST_P(StoredJournal, Z1_TheGroupsOfAnAccountAreReadDownwardsFromAnyPlace) {
+    const AccountNumber seldom{2};
+    {
+        const auto txn = ledger->begin(Books::kNode);
+        constexpr int kGroups = 1500;
+        for (int i = 0; i < kGroups; ++i) {
+            append_memo(*txn, i % 700 < 2 ? seldom : kAcme);
+        }
+        txn->commit();
+    }
+    const auto reader = ledger->snapshot(Books::kNode);
+    auto* const paged = dynamic_cast<PagedReads*>(reader.get());
+    if (paged == nullptr) {
+        GTEST_SKIP() << "a ledger in memory has no pages";
+    }
+    const std::uint32_t node = reader->head().number;
+    for (const AccountNumber account : {kAcme, seldom, AccountNumber{3}}) {
+        std::vector<std::uint64_t> expected;
+        paged->scan_chain(account, node, 0, [&expected](const JournalGroup& group) {
+            expected.push_back(group.first_entry);
+            return true;
+        });
+        std::ranges::reverse(expected);
+        EXPECT_EQ(expected.size(), account == kAcme ? 1494U : account == seldom ? 6U : 0U);
+        for (const std::size_t slice : {5U, 256U, 2000U}) {
+            std::vector<std::uint64_t> found;
+            JournalPlace place;
+            for (bool more = true; more;) {
+                const auto groups = paged->chain_before(account, node, place, slice);
+                more = groups.size() == slice;
+                for (const JournalGroup& group : groups) {
+                    found.push_back(group.first_entry);
+                    place = {group.first_entry, group.last_change};
+                }
+            }
+            EXPECT_EQ(found, expected) << account.value << " in slices of " << slice;
+        }
+    }
+    std::vector<JournalGroup> last = paged->chain_before(seldom, node, {}, 1);
+    ASSERT_EQ(last.size(), 1U);
+    const JournalPlace within{last[0].first_entry + 1, last[0].last_change + 1};
+    EXPECT_EQ(paged->chain_before(seldom, node, within, 1).at(0).hash, last[0].hash)
+        << "a page that ends within a group goes on with it";
+}
+
 TEST_P(StoredJournal, J2_TheBooksOfEveryNodeAddUp) {
     post(Books::kNode, "ben", {100, 0}, "1.00");
     post(kOther, "ben", {100, 0}, "2.50");
