@@ -48,6 +48,7 @@ struct HitOf {
     std::string_view sentence;
     Json creator;
     std::string_view match;  ///< How it matches.
+    Json order{};            ///< The order that a command took effect on.
 };
 
 const List<HitOf>& search_list() {
@@ -58,7 +59,8 @@ const List<HitOf>& search_list() {
         {"shop_id", kText, kEveryone, [](Of of) -> Value { return of.shop; }},
         {"sentence", kText, kEveryone, [](Of of) -> Value { return of.sentence; }},
         {"creator_id", kText, kEveryone, [](Of of) -> Value { return of.creator; }},
-        {"match", kText, kEveryone, [](Of of) -> Value { return of.match; }}};
+        {"match", kText, kEveryone, [](Of of) -> Value { return of.match; }},
+        {"order_id", kText, kEveryone, [](Of of) -> Value { return of.order; }}};
     return list;
 }
 
@@ -76,11 +78,7 @@ public:
 
     void add(const char* match, const char* kind, const std::string& id, Json shop,
              const std::string& sentence, Json creator = {}) {
-        const bool is_new = seen_.insert(join_key({kind, shop.cell(), id, sentence})).second;
-        if (is_new && page_.rows.size() < kHitsMax) {
-            page_.rows.push_back(search_list().row(
-                {kind, id, std::move(shop), sentence, std::move(creator), match}));
-        }
+        add(HitOf{kind, id, std::move(shop), sentence, std::move(creator), match});
     }
     /// Notes what was compared with the text.
     void note_searched(std::string what) { searched_.push_back(Json(std::move(what))); }
@@ -110,6 +108,15 @@ public:
                 std::string(to_string(payout.state)) +
                 (payout.bank_ref.empty() ? "" : ", bank reference " + payout.bank_ref));
     }
+    /// Adds a command that took effect, with the order or the creator that shows its effect.
+    void add_command(const char* match, const MoneyCommand& command) {
+        const std::string sentence = std::string(to_string(command.topic)) + " of " +
+                                     command.amount.to_string() + " " +
+                                     std::string(command.currency.code());
+        add(HitOf{"command", command.command_id, text_or_null(command.shop_id.str()), sentence,
+                  text_or_null(names_.shown(command.account, command.creator).str()), match,
+                  text_or_null(command.order_id.str())});
+    }
     void add_link(const char* match, const LinkRow& link) {
         const std::string creator = names_.shown(link.account, link.creator).str();
         add(match, "link", link.link.str(), Json(),
@@ -129,6 +136,14 @@ public:
     }
 
 private:
+    void add(const HitOf& hit) {
+        const std::string key = join_key({std::string(hit.kind), hit.shop.cell(),
+                                          std::string(hit.id), std::string(hit.sentence)});
+        if (seen_.insert(key).second && page_.rows.size() < kHitsMax) {
+            page_.rows.push_back(search_list().row(hit));
+        }
+    }
+
     Read& read_;
     OrderJudge judge_;
     lists::CreatorNames names_;
@@ -373,9 +388,7 @@ void find_ids(Read& read, const std::string& text, Hits& hits) {
     if (read.ledger.load(pending)) {
         hits.add(kExact, "command", text, Json(), std::string(to_string(pending.topic)));
     } else if (read.ledger.load(money) && money.account == read.grant.account) {
-        hits.add(kExact, "command", text, Json(),
-                 std::string(to_string(money.topic)) + " of " + money.amount.to_string() + " " +
-                     std::string(money.currency.code()));
+        hits.add_command(kExact, money);
     }
 }
 

@@ -75,6 +75,13 @@ def test_a_view_that_is_left_before_it_is_there_is_loaded_by_back(visit):
         page.wait("document.querySelector('main h1').innerText === 'Orders'")
 
 
+def test_the_id_of_a_command_opens_the_order_or_the_creator_that_it_changed(site, visit):
+    made = {row["reason"]: row["command_id"] for row in read(site, "journal?limit=1000")["items"]}
+    for reason, heading in (("MANUAL", "Order o1"), ("CREDIT", "ann")):
+        with visit(f"?view=search&q={made[reason]}") as page:
+            page.wait(f"document.querySelector('main h1')?.textContent.includes({json.dumps(heading)})", heading)
+
+
 def test_a_role_has_the_tabs_that_it_may_read(site, visit):
     site.sluice("user", "add", SAM, "--account", "acme", "--role", "support")
     try:

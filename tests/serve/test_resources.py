@@ -341,6 +341,17 @@ def test_search_finds_orders_creators_codes_and_ids(served):
     assert kinds("spring-mug") == [("link", "spring-mug")] and ("link", "spring-cap") in kinds("spring")
 
 
+def test_a_command_that_took_effect_is_found_with_the_order_or_creator_that_shows_it(served):
+    """Its id opened the approvals, which have none of this name (G5)."""
+    reader = served.as_("acme")
+    made = {row["reason"]: row["command_id"] for row in reader.rows("journal") if row["reason"] in ("MANUAL", "CREDIT")}
+    for reason, shown in (("MANUAL", ("shop-1", "o1", "ann")), ("CREDIT", (None, None, "ann"))):
+        (hit,) = reader.rows("search", q=made[reason])
+        assert (hit["kind"], hit["match"]) == ("command", "exact") and (hit["shop_id"], hit["order_id"], hit["creator_id"]) == shown
+    (waiting,) = reader.rows("search", q=reader.rows("approvals")[0]["id"])
+    assert (waiting["kind"], waiting["order_id"], waiting["creator_id"]) == ("command", None, None)
+
+
 def test_orders_name_their_creators_and_are_listed_if_they_block_by_themselves(served):
     reader = served.as_("acme")
     listed = reader.object("orders", limit=1000)

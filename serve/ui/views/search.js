@@ -20,7 +20,8 @@ function placeOf(hit) {
     case "shop": return ["orders", { shop: hit.id }];
     case "program": return ["program", { program: hit.id }];
     case "payout_run": return ["run", { run: hit.id }];
-    case "command": return ["approvals", { id: hit.id }];
+    case "command": return hit.order_id ? ["order", { shop: hit.shop_id, order: hit.order_id }]
+      : hit.creator_id ? ["creator", { creator: hit.creator_id }] : ["approvals", { id: hit.id }];
     default: return ["orders", { code: hit.id }];
   }
 }
