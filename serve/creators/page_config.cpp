@@ -9,6 +9,7 @@
 #include "core/protocol/signature.hpp"
 #include "program/system/file.hpp"
 #include "program/toml/toml_table.hpp"
+#include "serve/read/http.hpp"
 
 namespace sluice::serve {
 namespace {
@@ -198,6 +199,11 @@ PageConfig read_config(const toml::table& file) {
                 key.source().begin.line,
                 "unknown key '" + account + "'; expected base_url, and a table for each account"};
         }
+        if (account == "." || account == "..") {  // a browser takes it for a folder
+            throw cli::TomlMistake{key.source().begin.line, "account '" + account +
+                                                                "' has no page, because no address "
+                                                                "of a page can have this name"};
+        }
         config.accounts.emplace(AccountId(account), page_of(account, value));
     }
     if (config.accounts.empty()) {
@@ -209,8 +215,9 @@ PageConfig read_config(const toml::table& file) {
 }  // namespace
 
 std::optional<std::string> PageConfig::address_of(const AccountId& account) const {
-    return accounts.contains(account) ? std::optional(base_url + "/c/" + account.str() + "/")
-                                      : std::nullopt;
+    return accounts.contains(account)
+               ? std::optional(base_url + "/c/" + encoded(account.view()) + "/")
+               : std::nullopt;
 }
 
 Result<PageConfig> load_page_config(const std::string& path) {

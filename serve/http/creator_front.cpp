@@ -16,14 +16,16 @@ Answer not_admitted() {
         .with("Cache-Control", "no-store");
 }
 
-/// Returns the account and the rest of `/c/ACCOUNT/rest`, or empty texts for another path.
-std::pair<std::string_view, std::string_view> parts_of(std::string_view path) {
+/// Returns the account, decoded, and the rest of `/c/ACCOUNT/rest`, or empty texts for another
+/// path.
+std::pair<std::string, std::string_view> parts_of(std::string_view path) {
     const std::size_t slash =
         path.starts_with(kPages) ? path.find('/', kPages.size()) : std::string_view::npos;
     if (slash == std::string_view::npos) {
         return {};
     }
-    return {path.substr(kPages.size(), slash - kPages.size()), path.substr(slash + 1)};
+    return {decoded_part(path.substr(kPages.size(), slash - kPages.size())),
+            path.substr(slash + 1)};
 }
 
 /// An SVG file may have scripts, which a browser runs if the file is opened by itself.
@@ -186,7 +188,7 @@ void CreatorFront::admit_path(const Request& request, const AccountId& account,
 
 std::optional<Answer> CreatorFront::refusal(const Request& request, const Admitted& /*admitted*/) {
     const auto target = parse_target(request.target);
-    const AccountId account(target ? parts_of(target->path).first : std::string_view());
+    const AccountId account(target ? parts_of(target->path).first : std::string());
     const auto found = tokens_.find(request.authorization, account, now());
     if (!found.ok()) {
         return problem("ledger_unavailable");

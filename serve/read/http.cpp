@@ -51,6 +51,10 @@ Parsed<Target> parse_target(std::string_view text) {
     return target;
 }
 
+std::string decoded_part(std::string_view part) {
+    return urls::pct_string_view(part.data(), part.size()).decode();
+}
+
 std::string encoded(std::string_view text) {
     return urls::encode({text.data(), text.size()}, urls::unreserved_chars);
 }

@@ -30,14 +30,16 @@ struct Request {
 
 /// The parts of Request::target.
 struct Target {
-    std::string path;  ///< As it was sent, because no path of the server needs decoding.
+    std::string path;  ///< As it was sent: decoded_part() decodes the name of an account in it.
     /// Names and values, decoded, in the order in which they were sent.
     std::vector<std::pair<std::string, std::string>> parameters;
 };
 
 /// Returns nothing unless the target is a path with an optional query (RFC 9112 origin form).
 [[nodiscard]] Parsed<Target> parse_target(std::string_view text);
-/// Encodes a value of a parameter.
+/// Decodes a part of a path. Requires: it is of a Target.
+[[nodiscard]] std::string decoded_part(std::string_view part);
+/// Encodes a value of a parameter, or a part of a path.
 [[nodiscard]] std::string encoded(std::string_view text);
 
 inline constexpr std::string_view kCsvType = "text/csv; charset=utf-8; header=present";

@@ -23,6 +23,8 @@ logo = "@DIR@/acme.svg"
 shops = { shop-1 = "Mug Shop" }
 [beta]
 name = "Beta Creators"
+["eu/acme+co@x:1="]
+name = "EU Creators"
 """
 LOGO = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="14" fill="#7a2e8e"/></svg>'
 PLATFORM = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Acme</title>

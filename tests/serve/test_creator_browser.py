@@ -118,6 +118,25 @@ def test_the_page_has_words_for_each_name_of_the_api(visit):
     assert set(words["entries"]) == names("creators/words.cpp", "creator_entry_word(", "\n}")
 
 
+def test_an_account_of_any_id_has_a_page_behind_nginx(world, browser, tmp_path):
+    """The path was compared before it was decoded, and links were not encoded (CE2, CE8)."""
+    account = "eu/acme+co@x:1="
+    world.sluice.account(account)
+    (tmp_path / "programs.toml").write_text(f'[[program]]\nid = "eu"\naccount = "{account}"\ndefault_rate = "10%"\n')
+    (tmp_path / "creators.csv").write_text("creator_id,program_id,code,payee\neva,eu,EVA,ref-1\n")
+    world.sluice("program", "apply", tmp_path / "programs.toml")
+    world.sluice("creator", "import", tmp_path / "creators.csv")
+    world.sluice("worker", "--until-empty")
+    url = world.serve.token(world.sluice.token(account, "creator_pages")[1]).object("creator-link", creator="eva")["url"]
+    path = "/c/eu%2Facme%2Bco%40x%3A1%3D/"
+    assert url.startswith(f"{world.base}{path}#scp1.")
+    with browser.page() as page:
+        page.goto(url)
+        page.wait("document.querySelector('main .answer') !== null")
+        assert "EU Creators" in page.text("header") and page.run("location.pathname") == path
+    assert ask(world.pages.read, path + "v1/home").code == "unauthorized"
+
+
 # In a tab of its own -------------------------------------------------------------------------------------------------
 
 

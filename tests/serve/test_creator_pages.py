@@ -185,6 +185,9 @@ def test_the_file_of_the_pages_is_checked_on_the_command_line(world, tmp_path):
                                  "Beta Creators: https://pages.example/c/beta/, in no frame"]
     (tmp_path / "wrong.toml").write_text(CONFIG + 'origins = ["*"]\n')
     assert "wrong.toml:6: origins: expected an origin" in world.sluice.refuses("creator", "page", "check", tmp_path / "wrong.toml")
+    (tmp_path / "folder.toml").write_text(CONFIG + '[".."]\nname = "Up"\n')
+    said = world.sluice.refuses("creator", "page", "check", tmp_path / "folder.toml")
+    assert "folder.toml:6: account '..' has no page" in said
 
 
 def test_all_tokens_that_do_not_count_are_refused_alike(world):
