@@ -1,6 +1,7 @@
 """The creator's page in a real browser (creators CE6 to CE11, CE23 to CE26), behind a real nginx with the shipped files: in a tab
 of its own, and in a frame of another site. The links are made by the programs of docs/creators.md."""
 
+import datetime
 import gzip
 import json
 import os
@@ -156,6 +157,25 @@ def test_home_has_the_sums_of_staff(world, visit):
         assert len([url for url in page.requests if "/v1/" in url]) == 2
         assert page.run("document.cookie") == ""
         assert not [url for url in page.requests if "scp1" in url.split("#")[0]]
+
+
+def test_the_months_of_home_end_with_this_one_also_if_she_earned_nothing_lately(world, browser):
+    """They ended with the last month that has a row, and the first ones, which the API leaves out, were drawn as zero."""
+    later = """{ const Now = Date; Date = class extends Now {
+                 constructor(...given) { super(...(given.length ? given : [Now.UTC(new Now().getUTCFullYear(), new Now().getUTCMonth() + 3, 15)])); }
+               }; }"""
+    with browser.page() as page:
+        page.call("Page.addScriptToEvaluateOnNewDocument", source=later)
+        page.goto(world.link("ann")["url"])
+        rows = "[...document.querySelectorAll('figure table tbody tr')].map((row) => row.innerText)"
+        page.wait(f"{rows}.length === 12", "the months")
+        months = page.run("[...document.querySelectorAll('figure table tbody th')].map((cell) => cell.textContent)")
+        now = datetime.datetime.now(datetime.timezone.utc)
+        names = [f"{(now.year * 12 + now.month + at - 9) // 12}-{(now.month + at - 9) % 12 + 1}" for at in range(12)]
+        assert [page.run(f"new Intl.DateTimeFormat('en', {{month: 'long', year: 'numeric', timeZone: 'UTC'}}).format(Date.parse('{name}-1 UTC'))")
+                for name in names] == months
+        earned = page.run("[...document.querySelectorAll('figure table tbody tr')].map((row) => row.cells[1].textContent)")
+        assert [text == "0.00" for text in earned] == [number != 8 for number in range(12)]
 
 
 VIEWS = {"home": "", "orders": "&view=orders", "order": "&view=order&shop=shop-1&order=o1", "payments": "&view=payments",

@@ -36,10 +36,12 @@ function monthsCard(home, currency) {
     { what: words.columns.month, name: (row) => month(row.month), tick: (row, i) => (i % 2 ? null : shortMonth(row.month)) })];
 }
 
-/** Twelve months up to the last one: those without a row are zero. */
+const monthNow = () => new Date().toISOString().slice(0, 7);
+
+/** The twelve months up to this one, of which the API has rows: those without a row are zero. */
 function filled(months) {
-  const last = months.at(-1).month, zero = minus(months[0].earned, months[0].earned);
-  const [year, number] = last.split("-").map(Number);
+  const zero = minus(months[0].earned, months[0].earned);
+  const [year, number] = monthNow().split("-").map(Number);
   return Array.from({ length: 12 }, (_, i) => {
     const name = new Date(Date.UTC(year, number - 12 + i, 1)).toISOString().slice(0, 7);
     return months.find((row) => row.month === name) ?? { month: name, earned: zero, adjusted: zero };
@@ -59,11 +61,10 @@ function cards(home, sum) {
   }
   list.push(lastPayment(home));
   const shown = home.tiers.filter((tier) => !sum || tier.currency === sum.currency);
-  const now = new Date().toISOString().slice(0, 7);
   if (shown.length) {
     list.push(card(words.home.tier, ...shown.map((tier) => element("p", {},
       words.home.tier_line(money(tier.missing, tier.currency), tier.rate.replace("%", "\u00a0%")),
-      element("small", { class: "muted" }, " " + words.home.tier_volume(money(tier.volume, tier.currency), month(now)))))));
+      element("small", { class: "muted" }, " " + words.home.tier_volume(money(tier.volume, tier.currency), month(monthNow())))))));
   }
   list.push(card(words.home.payee, home.payee ? element("p", {}, home.payee,
     ...(home.payee_since ? [element("small", { class: "muted" }, " " + words.home.since(day(home.payee_since)))] : []))
