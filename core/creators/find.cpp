@@ -134,8 +134,7 @@ std::optional<OrderState> CreatorLedger::missed_by_total(const MissedOrder& miss
     return found;
 }
 
-/// Returns whether another node that has sent in the last day is an hour behind the newest one. One
-/// that sends no more for longer was taken out of service.
+/// Returns whether a node is behind. One that sends no more for a day says nothing to a creator.
 bool CreatorLedger::lags(Timestamp now) {
     Timestamp newest = kFirstInstant;
     std::vector<Timestamp> received;
@@ -144,7 +143,7 @@ bool CreatorLedger::lags(Timestamp now) {
         received.push_back(head.last_received);
     });
     return std::ranges::any_of(received, [&](Timestamp at) {
-        return at.plus_seconds(kSecondsPerHour) < newest && at.plus_days(1) > now;
+        return lists::pace_of(at, newest, now, 1) == lists::NodePace::kBehind;
     });
 }
 

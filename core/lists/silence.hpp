@@ -1,9 +1,11 @@
-// Silence: when shops sent their last events, and which of them are silent.
+// Silence: when shops sent their last events, and which of them are silent; and which nodes of a
+// fleet are behind.
 //
 // Threads: as of the reader. Errors are thrown as LedgerFailure.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -34,5 +36,26 @@ void scan_silences(LedgerReader& ledger,
 /// @param silence  Nothing: the shop is `learning`.
 [[nodiscard]] Json silence_json(const ShopId& shop, const std::optional<Silence>& silence,
                                 Timestamp now);
+
+// ---- Nodes --------------------------------------------------------------------------------------
+
+enum class NodePace : std::uint8_t {
+    kCurrent,
+    kBehind,  ///< Its last receipt is over an hour older than the newest node's.
+    kGone,    ///< It was behind for so many days that it was taken out of service.
+};
+
+/// Returns the pace of a node by its last receipt.
+/// @param received   Receipt of the node's last applied input.
+/// @param newest     The latest receipt of all nodes.
+/// @param days_gone  Days without a receipt after which a node that is behind counts as gone.
+[[nodiscard]] constexpr NodePace pace_of(Timestamp received, Timestamp newest, Timestamp now,
+                                         std::int64_t days_gone) noexcept {
+    constexpr std::int64_t kSecondsBehind = 3600;
+    if (newest <= received.plus_seconds(kSecondsBehind)) {
+        return NodePace::kCurrent;
+    }
+    return now < received.plus_days(days_gone) ? NodePace::kBehind : NodePace::kGone;
+}
 
 }  // namespace sluice::lists

@@ -9,6 +9,7 @@
 #include "core/json/value.hpp"
 #include "core/lists/list.hpp"
 #include "core/lists/plain_list.hpp"
+#include "core/lists/silence.hpp"
 #include "core/values/lookup.hpp"
 #include "core/values/texts.hpp"
 #include "serve/read/resource.hpp"
@@ -82,9 +83,9 @@ void visit_shops(
 
 struct NodeState {
     LedgerHead head;
-    /// The node is this store's, and its inputs have waited or its worker was silent for over five
-    /// minutes; or its last receipt is over an hour older than the newest node's.
-    bool is_behind = false;
+    /// This store's node is behind if its inputs have waited, or its worker was silent, for over
+    /// five minutes, and is never gone. Another one is judged by its last receipt.
+    lists::NodePace pace = lists::NodePace::kCurrent;
 };
 /// Returns every node, by UUID.
 [[nodiscard]] std::vector<NodeState> node_states(Read& read);

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/commands/ids.hpp"
+#include "core/journal/period_sums.hpp"
 #include "core/lists/approvals.hpp"
 #include "core/lists/payouts.hpp"
 #include "core/lists/places.hpp"
@@ -245,10 +246,8 @@ Json show_approval(Read& read) {
 /// Returns what a month's end needs before it is closed, and what is worth a look.
 Json closing_checks(Read& read, Timestamp until) {
     Json behind = Json::array();
-    for (const NodeState& node : node_states(read)) {
-        if (node.head.last_received < until) {
-            behind.push_back(node.head.number);
-        }
+    for (const LedgerHead& head : late_nodes(read.ledger, until, read.now)) {
+        behind.push_back(head.number);
     }
     std::uint64_t approvals = 0;
     EachRow count([&approvals](const Row& /*row*/) { ++approvals; });

@@ -21,6 +21,7 @@ namespace {
 using enum lists::ColumnType;
 using enum lists::Scope;
 using lists::List;
+using lists::NodePace;
 using lists::Value;
 
 /// Events and dead letters of the account's shops.
@@ -187,16 +188,18 @@ Page list_products(Read& read) {
 }  // namespace
 
 std::vector<NodeState> node_states(Read& read) {
-    constexpr std::int64_t kSecondsBehind = 3600;
+    constexpr std::int64_t kNodeGoneDays = 7;
     std::vector<NodeState> nodes;
+    Timestamp newest = kFirstInstant;
     read.ledger.scan_heads([&](const LedgerHead& head) {
-        nodes.push_back({head, head.node == read.worker.node && read.worker.is_behind});
+        newest = std::max(newest, head.last_received);
+        nodes.push_back({head});
     });
-    const auto newest = std::ranges::max_element(
-        nodes, {}, [](const NodeState& node) { return node.head.last_received; });
     for (NodeState& node : nodes) {
-        node.is_behind = node.is_behind || node.head.last_received.plus_seconds(kSecondsBehind) <
-                                               newest->head.last_received;
+        const bool is_own = node.head.node == read.worker.node;
+        const NodePace own = read.worker.is_behind ? NodePace::kBehind : NodePace::kCurrent;
+        node.pace =
+            is_own ? own : lists::pace_of(node.head.last_received, newest, read.now, kNodeGoneDays);
     }
     return nodes;
 }
@@ -207,7 +210,7 @@ namespace {
 struct NodeOf {
     const LedgerHead& head;
     const ChainHead& chain;  ///< The account's.
-    bool is_behind;
+    NodePace pace;
     const WorkerPage* worker;  ///< This node's, or null.
 };
 
@@ -221,7 +224,9 @@ const List<NodeOf>& node_list() {
          [](Of of) -> Value { return of.head.applied_seq.value; }},
         {"entries", kInteger, kLedger, [](Of of) -> Value { return of.chain.entries; }},
         {"hash", kText, kLedger, [](Of of) -> Value { return to_hex(of.chain.hash); }},
-        {"behind", kFlag, kLedger, [](Of of) -> Value { return of.is_behind; }},
+        {"behind", kFlag, kLedger, [](Of of) -> Value { return of.pace == NodePace::kBehind; }},
+        {"gone_since", kTime, kLedger,
+         [](Of of) { return of.pace == NodePace::kGone ? Value(of.head.last_received) : Value(); }},
         {"waiting", kInteger, kLedger,
          [](Of of) { return of.worker == nullptr ? Value() : Value(of.worker->waiting); }},
         {"worker_state", kText, kLedger,
@@ -239,8 +244,8 @@ Page list_nodes(Read& read) {
         }
     });
     PageOfAll page(read, node_list().columns(), "node");
-    for (const auto& [head, is_behind] : node_states(read)) {
-        page.add(node_list().row({head, chains[head.node], is_behind,
+    for (const auto& [head, pace] : node_states(read)) {
+        page.add(node_list().row({head, chains[head.node], pace,
                                   head.node == read.worker.node ? &read.worker : nullptr}));
     }
     return std::move(page).take();

@@ -207,7 +207,7 @@ private:
             }
         }
         for (const NodeState& node : node_states(read_)) {
-            if (node.is_behind) {
+            if (node.pace == lists::NodePace::kBehind) {
                 waiting_["nodes_behind"].add({}, {});
             }
         }

@@ -199,15 +199,22 @@ def test_a_shop_without_device_ids_waits_if_visitors_clicked_yesterday(clocked):
 MINE = ("--account", "acme")
 
 
-@pytest.fixture
-def clocked(tmp_path, ledger):
+@contextlib.contextmanager
+def served_at(time, folder, ledger=None):
+    """A shop, and the clock of all its processes."""
     clock = FakeTime()
-    clock.set("2026-03-02T09:00:00Z")
+    clock.set(time)
     try:
-        with served_shop(tmp_path, clock, ledger=ledger) as live:
+        with served_shop(folder, clock, ledger=ledger) as live:
             yield live, clock
     finally:
         clock.folder.cleanup()
+
+
+@pytest.fixture
+def clocked(tmp_path, ledger):
+    with served_at("2026-03-02T09:00:00Z", tmp_path, ledger) as made:
+        yield made
 
 
 def waiting_lines(reader):
@@ -402,6 +409,40 @@ def test_a_worker_that_died_is_behind_after_five_minutes(clocked):
     clock.set("2026-03-02T11:00:00Z")
     assert state() == "stopped"
     assert waiting_lines(live.reader)["nodes_behind"] == (1, []), "a stopped worker counts none either"
+
+
+OTHER_NODE = """INSERT INTO sluice_ledger.heads SELECT (jsonb_populate_record(heads, '{"node": "22222222-2222-3333-4444-555555555555",
+    "number": 2, "last_received_s": %d, "last_received_ns": 0}')).* FROM sluice_ledger.heads WHERE number = 1"""
+
+
+def test_a_node_that_was_taken_out_of_service_stays_in_the_list_and_is_no_work(postgres, tmp_path):
+    """Today called it behind for ever (G12)."""
+    url = postgres.create("gone")
+    at = datetime.datetime(2026, 2, 25, 12, tzinfo=datetime.timezone.utc)
+    with served_at("2026-03-02T09:00:00Z", tmp_path, url) as (live, clock):
+        live.send("ORDER_CREATE", sold("o1"))
+        postgres.query(OTHER_NODE % at.timestamp(), database="gone")
+        states = [(node["behind"], node["gone_since"]) for node in live.reader.rows("nodes")]
+        assert sorted(states) == [(False, None), (True, None)]
+        assert waiting_lines(live.reader)["nodes_behind"][0] == 1
+        clock.set("2026-03-04T12:00:00Z")
+        live.edge.sluice("worker", "--until-empty")
+        states = [(node["behind"], node["gone_since"]) for node in live.reader.rows("nodes")]
+        assert sorted(states, key=str) == [(False, "2026-02-25T12:00:00Z"), (False, None)] and "nodes_behind" not in waiting_lines(live.reader)
+        until = "2026-03-01T00:00:00Z"
+        assert live.reader.object("periods", until=until)["checks"]["nodes"] == [2], "the close refuses without --allow-late"
+        assert "use --allow-late" in live.edge.sluice.refuses("period", "close", *MINE, "--until", until)
+
+
+def test_the_own_node_is_no_obstacle_to_a_month_that_the_close_would_take(clocked):
+    """It called the node missing if it had received nothing since the month's end (G9, S2)."""
+    live, clock = clocked
+    until = "2026-04-01T00:00:00Z"
+    assert not live.reader.object("periods", until=until)["checks"]["nodes_applied"], "the month is not over"
+    clock.set("2026-04-01T00:00:00Z")
+    checks = live.reader.object("periods", until=until)["checks"]
+    assert (checks["nodes_applied"], checks["nodes"]) == (True, [])
+    live.edge.sluice("period", "close", *MINE, "--until", until)
 
 
 @pytest.mark.parametrize("amount", ["-60.00", "60.00"])

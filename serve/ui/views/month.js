@@ -43,10 +43,13 @@ function balanceCheck(trial, isWhole) {
     : check(true, "The trial balance sums to 0.");
 }
 
-function nodeCheck({ nodes }) {
+function nodeCheck({ nodes, until }) {
   if (!nodes.length) return check(true, "Every node has applied inputs beyond the month's end.");
+  const isOne = nodes.length === 1, isOver = Date.parse(until) <= Date.now();
   return check(false, plural(nodes.length, "node") + " may still have inputs of the month: ",
-    link("shops", {}, nodes.map((number) => "node " + number).join(", ")), ".");
+    link("shops", {}, nodes.map((number) => "node " + number).join(", ")), ".",
+    ...(isOver ? [" If " + (isOne ? "it was" : "they were") + " taken out of service, ", element("code", {}, "--allow-late"),
+      " closes without " + (isOne ? "it." : "them.")] : []));
 }
 
 function blockedCheck({ blocked }) {

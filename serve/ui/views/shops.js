@@ -20,10 +20,16 @@ function shopTable(shops) {
   return table("Shops", columns, shops);
 }
 
+/** A node that has sent nothing for long is called gone, and stays in the list. */
+function stateOf(node) {
+  if (node.gone_since) return ["gone since ", time(node.gone_since)];
+  return node.behind ? element("span", { class: "state warn" }, "behind") : node.worker_state || "–";
+}
+
 function nodeTable(nodes) {
   const columns = [
     { name: "Node", cell: (node) => ["node " + node.number, element("div", { class: "muted id" }, node.node)] },
-    { name: "State", cell: (node) => (node.behind ? element("span", { class: "state warn" }, "behind") : node.worker_state || "–") },
+    { name: "State", cell: stateOf },
     { name: "Last received", cell: (node) => time(node.last_received) },
     { name: "Waiting", n: true, cell: (node) => (node.waiting === null ? "–" : count(node.waiting)) },
     { name: "Entries", n: true, cell: (node) => count(node.entries) },
