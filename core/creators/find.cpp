@@ -131,6 +131,10 @@ std::optional<OrderState> CreatorLedger::missed_by_total(const MissedOrder& miss
         listing.code = code;
         read();
     }
+    listing.code.reset();
+    if (!found && left != 0) {  // an order that was hers by a click is in neither list
+        read();
+    }
     return found;
 }
 

@@ -77,6 +77,25 @@ TEST_P(CreatorFindTest, WhileInputsWaitAnUnknownOrderIsNotSaidToBeMissing) {
         << "it was taken out of service";
 }
 
+TEST_P(CreatorFindTest, CE19_AnOrderThatWasHersByAClickAnswersByItsDayAndTotal) {
+    books_.receive_at("2026-02-20T11:00:00Z");
+    books_.click("device", "ann", "spring", "2026-02-19T10:00:00Z");
+    OrderText text = order("1001", "NONE", "80.00");
+    text.codes.clear();
+    books_.create(text, "device");
+    const MissedOrder by_number = numbered("1001");
+    const MissedOrder by_total{
+        ShopId("shop-1"), {}, instant("2026-02-20T00:00:00Z"), Decimal::parse("80.00").value()};
+    const Timestamp now = instant("2026-03-01T00:00:00Z");
+    EXPECT_EQ(of("ann").find(by_total, now).cause, "PENDING");
+    Detach detach;
+    detach.order = OrderId("1001");
+    books_.command(detach);
+    EXPECT_EQ(of("ann").find(by_number, now).cause, "TAKEN_BACK");
+    EXPECT_EQ(of("ann").find(by_total, now).cause, "TAKEN_BACK");
+    EXPECT_EQ(of("ben").find(by_total, now).cause, "NOT_ARRIVED") << "it never was his";
+}
+
 TEST_P(CreatorFindTest, AShopThatIsSilentIsNamedAsTheReason) {
     Timestamp at = instant("2026-01-31T08:00:00Z");
     int number = 0;
