@@ -52,6 +52,8 @@ public:
                    const std::type_identity_t<Visitor<Row>>& visit) {
         scan_rows_back(before, range, [&visit](RowView row) { return visit(row.as<Row>()); });
     }
+    /// Returns whether a standby answers, which may lack the last changes of its primary.
+    [[nodiscard]] virtual bool is_of_standby() { return false; }
     /// Visits the orders of a shop whose ids come after `after`, by order id (bytes).
     virtual void scan_orders_after(AccountNumber account, ShopNumber shop, const OrderId& after,
                                    const Visitor<OrderState>& visit) = 0;

@@ -165,8 +165,11 @@ Changes changes_after(LedgerReader& ledger, AccountNumber account, const FeedPla
     });
     Changes read{.next = after};
     for (const auto& [node, place] : after) {
-        read.diverged = read.diverged || !chains.contains(node);
+        const auto chain = chains.find(node);
+        read.ended_before =
+            read.ended_before || chain == chains.end() || chain->second.entries < place.change;
     }
+    read.diverged = read.ended_before;
     std::vector<NodeChanges> nodes(heads.size());
     for (std::size_t i = 0; i < heads.size(); ++i) {
         if (without.contains(heads[i].node)) {

@@ -43,6 +43,7 @@ struct Changes {
     bool more = false;          ///< There are further ones.
     std::uint64_t entries = 0;  ///< The account's chains have so many.
     bool diverged = false;      ///< The chains are not those that the place was taken from.
+    bool ended_before = false;  ///< A chain ends before the place: it diverged, or a standby lags.
 };
 /// Returns the account's changes after `after`: at most `limit`, and no more than fill about
 /// `bytes_max` bytes, but at least one. Those of one node come by number, those of several

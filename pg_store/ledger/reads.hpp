@@ -115,6 +115,7 @@ public:
                      const Visitor<OrderState>& visit) override;
     void scan_orders_after(AccountNumber account, ShopNumber shop, const OrderId& after,
                            const Visitor<OrderState>& visit) override;
+    bool is_of_standby() override;
     std::vector<OrderNeighbours> neighbours(AccountNumber account,
                                             std::span<const ShopNumber> shops,
                                             const OrderId& id) override;

@@ -115,6 +115,15 @@ void Reads::scan_orders_after(AccountNumber account, ShopNumber shop, const Orde
              });
 }
 
+bool Reads::is_of_standby() {
+    bool is_standby = false;
+    scan_sql("SELECT pg_is_in_recovery()", {}, [&](RowReader& row) {
+        is_standby = row.boolean();
+        return true;
+    });
+    return is_standby;
+}
+
 /// Every shop in one statement, which looks two rows up in each.
 std::vector<OrderNeighbours> Reads::neighbours(AccountNumber account,
                                                std::span<const ShopNumber> shops,

@@ -161,6 +161,10 @@ Answer list_changes(Read& read) {
         read.after ? from_cursor(feed_place(*read.after)) : lists::FeedPlace{};
     const lists::Changes found =
         lists::changes_after(read.ledger, read.grant.account, after, read.limit(), kBytes);
+    if (found.ended_before && paged(read.ledger).is_of_standby()) {
+        refuse("ledger_unavailable",
+               "a standby answers, which has not received the changes before `after` yet");
+    }
     if (found.diverged) {
         refuse("cursor_diverged", "begin again without `after`");
     }

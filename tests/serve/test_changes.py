@@ -8,13 +8,15 @@ import socket
 
 import pytest
 from harness import orders, paths, sign
+from harness import postgres as postgres_server
 from harness.cli import now
-from harness.serve import UnixConnection
+from harness.postgres_cluster import Cluster
+from harness.serve import Serve, UnixConnection
 from model.books.journal import ACCOUNTS as LEDGER_ACCOUNTS
 from model.books.journal import MEMOS, REASONS
 from model.values import digits
 from serve import scene
-from serve.live import THIS_MORNING, all_changes, end_of, pages, recent, waiters
+from serve.live import THIS_MORNING, all_changes, end_of, pages, recent, served_shop, waiters
 
 ACCOUNTS = list(scene.ACCOUNTS)
 NO_HASH = "00" * 32
@@ -335,3 +337,30 @@ def test_fe6_a_chain_is_read_from_any_place(live):
     assert len(found) > 20 and changes[-1]["last"] > 400
     for page, next_page in zip(found, found[1:]):
         assert live.reader.object("changes", after=page["next"], limit=7) == next_page
+
+
+def test_fe5_a_standby_that_lags_is_asked_again_and_has_not_diverged(tmp_path):
+    """It answered 410, so that the consumer began without its cursor."""
+    servers = paths.make_folder()
+    primary = Cluster(servers, "primary", settings=postgres_server.QUICK).start()
+    standby = Cluster(servers, "standby", settings=postgres_server.QUICK)
+    try:
+        with served_shop(tmp_path, ledger=primary.url()) as live:
+            live.order("o1")
+            standby.follow(primary).start()
+            standby.query("SELECT pg_wal_replay_pause()")
+            live.order("o2")
+            cursor, folder = end_of(live.reader), paths.make_folder()
+            _, secret = live.edge.sluice.token("acme", "read_orders", "read_ledger")
+            with Serve(live.edge.store, folder, "--ledger", standby.url()) as late:
+                reader = late.token(secret)
+                answer = reader.get("changes", after=cursor)
+                assert (answer.status, answer.code) == (503, "ledger_unavailable") and answer.header("Retry-After")
+                standby.query("SELECT pg_wal_replay_resume()")
+                paths.wait_until(lambda: reader.get("changes", after=cursor).status == 200, "the standby to catch up")
+                assert reader.object("changes", after=cursor)["changes"] == []
+            paths.drop_folder(folder)
+    finally:
+        for server in (standby, primary):
+            server.remove()
+        paths.drop_folder(servers)
