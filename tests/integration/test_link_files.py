@@ -223,23 +223,68 @@ def test_wrong_directives_are_refused(http, server, says):
         assert status != 0 and says in said, said
 
 
+IPHONE = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) "
+ANDROID = ("Mozilla/5.0 (Linux; Android 14; Pixel 8; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 "
+           "Chrome/126.0.0.0 Mobile Safari/537.36")
+BROWSERS = [  # RD7: of phones, and inside apps
+    "Mozilla/5.0 (Linux; Android 13; CUBOT NOTE 50) AppleWebKit/537.36 Chrome/124.0 Mobile Safari/537.36",
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 15_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/15.6 "
+    "Mobile/15E148 Snapchat/12.02.0.31 (like Safari/8613.3.9.0.5)",
+    f"{ANDROID} Snapchat/12.90.0.45 (Pixel 8; Android 14#1; gzip)",
+    f"{ANDROID} Viber/22.0.0.0", f"{IPHONE}Mobile/15E148 Viber/20.6.0.0",
+    f"{ANDROID} WhatsApp/2.24.12.78", f"{IPHONE}Mobile/15E148 WhatsApp/2.24.10.76",
+    f"{IPHONE}Mobile/15E148 [FBAN/FBIOS;FBAV/453.0.0;FBBV/1;FBDV/iPhone14,5]",
+    f"{ANDROID} [FB_IAB/FB4A;FBAV/450.0.0;IABMV/1;]", f"{IPHONE}Mobile/15E148 Instagram 330.0.0.0",
+    f"{IPHONE}Mobile/15E148 [Pinterest/iOS]", f"{ANDROID} [Pinterest/Android]",
+    f"{IPHONE}Mobile/15E148 Safari/604.1 Line/13.13.0", f"{ANDROID} KAKAOTALK/25.4.1 (INAPP)",
+    f"{ANDROID} Telegram-Android/11.2.3 (Google Pixel 8; Android 14; SDK 34; HIGH)",
+    f"{IPHONE}Mobile/15E148 [LinkedInApp]/9.29.1", f"{IPHONE}Mobile/15E148 Twitter for iPhone/10.44",
+    f"{ANDROID} musical_ly_2024 BytedanceWebview/d8a21c6", f"{IPHONE}Mobile/15E148 Safari/604.1 BingSapphire/1.0",
+    f"{ANDROID} baiduboxapp/13.10", f"{IPHONE}GSA/320.0 Mobile/15E148 Safari/604.1",
+    f"{IPHONE}Version/17.5 Mobile/15E148 DuckDuckGo/7 Safari/605.1.15",
+    "Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 (KHTML, like Gecko) discord/1.0.9 Chrome/124.0 Electron/30.0 Safari/537.36",
+    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Slack/4.38 Chrome/124.0 "
+    "Electron/30.0 Safari/537.36 Slack_SSB/4.38",
+]
+ROBOTS = [
+    "", "facebookexternalhit/1.1", "meta-externalagent/1.1", "Twitterbot/1.0", "TelegramBot (like TwitterBot)", "curl/7.88.1",
+    "Mozilla/5.0 (compatible; Googlebot/2.1)", "Slackbot-LinkExpanding 1.0", "python-requests/2.31",
+    "Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)", "WhatsApp/2.21.11.17 A",
+    "Viber/18.0.1.286 CFNetwork/1335.0.3 Darwin/21.6.0", "Snapchat/12.02.0.31 CFNetwork/1335.0.3 Darwin/21.6.0",
+    "Mozilla/5.0 (compatible; Snap URL Preview Service; bot; snapchat; https://developers.snap.com/robots)",
+    "facebookexternalhit/1.1;line-poker/1.0", "facebookexternalhit/1.1; kakaotalk-scrap/1.0", "Pinterestbot/1.0",
+    "LinkedInBot/1.0 (compatible; Mozilla/5.0; Apache-HttpClient +http://www.linkedin.com)",
+]
+
+
+def shipped_configuration():
+    folder = paths.ROOT / "conf" / "nginx"
+    return configuration((folder / "sluice-links-http.conf").read_text(), (folder / "sluice-links.conf").read_text())
+
+
 def test_the_shipped_configuration_knows_robots_and_no_phones():
+    """RD7: a browser inside an app names the app, and so does the app's preview."""
     from harness.edge import Edge
 
-    folder = paths.ROOT / "conf" / "nginx"
-    server = configuration((folder / "sluice-links-http.conf").read_text(), (folder / "sluice-links.conf").read_text())
-    phone = "Mozilla/5.0 (Linux; Android 13; CUBOT NOTE 50) AppleWebKit/537.36 Chrome/124.0 Mobile Safari/537.36"
-    robots = ["", "facebookexternalhit/1.1", "Twitterbot/1.0", "curl/7.88.1", "Mozilla/5.0 (compatible; Googlebot/2.1)",
-              "Slackbot-LinkExpanding 1.0", "python-requests/2.31"]
-    with Edge(server, workers=1) as edge:
+    unlimited = shipped_configuration().replace("rate=20r/s", "rate=10000r/s")
+    with Edge(unlimited, workers=1) as edge:
         edge.start()
         world = World(edge)
         link = world.link("robots")
-        assert went_to(world.get(f"/l/{link}", ("User-Agent", phone)))[1]
-        for robot in robots:
+        for browser in BROWSERS:
+            assert went_to(world.get(f"/l/{link}", ("User-Agent", browser)))[1], browser
+        for robot in ROBOTS:
             assert is_plain(world.get(f"/l/{link}", ("User-Agent", robot))), robot
+
+
+def test_the_shipped_configuration_limits_an_address():
+    from harness.edge import Edge
+
+    with Edge(shipped_configuration(), workers=1) as edge:
+        edge.start()
+        link = World(edge).link("limited")
         with edge.connect() as connection:
-            statuses = [connection.request("GET", f"/l/{link}", [("User-Agent", phone)]).status for _ in range(120)]
+            statuses = [connection.request("GET", f"/l/{link}", [("User-Agent", IPHONE)]).status for _ in range(120)]
         assert statuses[0] == 302 and statuses[-1] == 429
 
 
