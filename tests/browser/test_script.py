@@ -254,8 +254,15 @@ def test_a_second_tag_changes_nothing(shop, tab):
 LIQUID = (paths.ROOT / "conf" / "shops" / "device.liquid").read_text()
 
 
-def rendered(known):
-    """The snippet as Shopify's Liquid gives it out."""
+# Shopify's Customer Privacy API: it is there once it has loaded, and remembers the consent of an earlier page.
+PRIVACY = """<script>window.Shopify = { loadFeatures(features, loaded) {
+  if (features[0].name !== 'consent-tracking-api') return loaded(new Error('unknown feature'));
+  setTimeout(() => { Shopify.customerPrivacy = { marketingAllowed: () => %s }; loaded(); }, 20);
+} };</script>"""
+
+
+def rendered(known, remembered=None):
+    """The snippet as Shopify's Liquid gives it out. `remembered` is the consent that Shopify remembers."""
     values = {"{{ 'sluice.js' | asset_url }}": "/sluice.js", "{{ shop.domain }}": "shop.localhost", "{{ routes.root_url | json }}": '"/"',
               "{{ cart.attributes._svc_anon_id | json }}": json.dumps(known)}
     text = re.sub(r"{% comment %}.*?{% endcomment %}", "", LIQUID, flags=re.S)
@@ -263,7 +270,9 @@ def rendered(known):
         assert place in text, place
         text = text.replace(place, value)
     assert "{{" not in text and "{%" not in text
-    return f'<!DOCTYPE html><html lang="en"><head><title>Shop</title><link rel="icon" href="data:,"></head><body>{text}</body></html>'
+    privacy = "" if remembered is None else PRIVACY % json.dumps(remembered)
+    return (f'<!DOCTYPE html><html lang="en"><head><title>Shop</title><link rel="icon" href="data:,">{privacy}</head>'
+            f'<body>{text}</body></html>')
 
 
 @pytest.fixture
@@ -277,8 +286,8 @@ def theme(shop, tab, served):
         lines = log.read_text().split()
         return [json.loads(line.encode().decode("unicode_escape")) for line in lines]
 
-    def opened(known, query=""):
-        (served.folder / "theme" / "index.html").write_text(rendered(known))
+    def opened(known, query="", **how):
+        (served.folder / "theme" / "index.html").write_text(rendered(known, **how))
         return tab(f"{shop}/theme/index.html{query}")
 
     return opened, written
@@ -294,6 +303,26 @@ def test_a_theme_writes_the_id_to_each_cart_once(theme):
     assert page.run("document.cookie") == f"svc_anon_id={ID}"
     opened(ID).run("fetch('/cart/add.js', {method: 'POST', body: '{}'}).then(() => 0)")
     assert len(written(3)) == 3, "a cart that has it is left alone until something is added"
+
+
+def test_dv4_consent_that_shopify_remembers_counts_on_the_next_page(theme):
+    """Else the cookie of an older click came back with the second page, against DV5."""
+    opened, written = theme
+    page = opened(None, f"?svc_anon_id={OTHER}")
+    page.run("document.dispatchEvent(new CustomEvent('visitorConsentCollected', {detail: {marketingAllowed: true}})), 0")
+    assert cookies(page)[0][0] == OTHER
+    page = opened(OTHER, f"?svc_anon_id={ID}", remembered=True)
+    page.wait(f"document.cookie === 'svc_anon_id={ID}'")
+    page = opened(ID, remembered=True)
+    assert page.run("sluiceAnonId()") == ID
+    assert written(2)[-1] == {"attributes": {"_svc_anon_id": ID}} and len(written(2)) == 2
+
+
+def test_dv4_without_consent_nothing_is_stored(theme):
+    opened, _ = theme
+    page = opened(None, f"?svc_anon_id={ID}", remembered=False)
+    page.wait("Shopify.customerPrivacy !== undefined")
+    assert cookies(page) == [] and kept(page) is None
 
 
 def test_a_theme_writes_nothing_without_an_id(theme):
