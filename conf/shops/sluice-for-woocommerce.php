@@ -1,7 +1,7 @@
 <?php
 /**
  * Plugin Name: sluice for WooCommerce
- * Description: Adds the lines of each refund to the webhook of an order, and keeps the device id with the order.
+ * Description: Adds the lines of each refund to an order of the REST API, and keeps the device id with the order.
  *
  * Copy it to wp-content/mu-plugins. It needs no settings and sends nothing by itself.
  */
@@ -25,10 +25,14 @@ function sluice_refunded_items( $refund, $type ) {
 	return $rows;
 }
 
-/** Adds lines, shipping and fees to each refund of an order's payload. */
-function sluice_add_refunded_items( $payload, $resource ) {
-	if ( 'order' !== $resource || empty( $payload['refunds'] ) || ! is_array( $payload['refunds'] ) ) {
-		return $payload;
+/**
+ * Adds lines, shipping and fees to each refund of an order. The REST API answers with it, and a webhook's payload is
+ * that answer, so an order has the same refunds whether it is sent or exported.
+ */
+function sluice_add_refunded_items( $response ) {
+	$payload = $response->get_data();
+	if ( empty( $payload['refunds'] ) || ! is_array( $payload['refunds'] ) ) {
+		return $response;
 	}
 	foreach ( $payload['refunds'] as $at => $stated ) {
 		$refund = wc_get_order( $stated['id'] );
@@ -39,9 +43,10 @@ function sluice_add_refunded_items( $payload, $resource ) {
 		$payload['refunds'][ $at ]['shipping_lines'] = sluice_refunded_items( $refund, 'shipping' );
 		$payload['refunds'][ $at ]['fee_lines']      = sluice_refunded_items( $refund, 'fee' );
 	}
-	return $payload;
+	$response->set_data( $payload );
+	return $response;
 }
-add_filter( 'woocommerce_webhook_payload', 'sluice_add_refunded_items', 10, 2 );
+add_filter( 'woocommerce_rest_prepare_shop_order_object', 'sluice_add_refunded_items', 10, 1 );
 
 /** Keeps the device id of the customer's browser with a new order. */
 function sluice_keep_device( $order ) {

@@ -15,8 +15,8 @@ HERE = pathlib.Path(__file__).parent
 DEVICE = "dev-12345678"
 
 
-def run_plugin(payload, refunds=None, cookies=None, resource="order"):
-    given = {"payload": payload, "refunds": refunds or {}, "cookies": cookies or {}, "resource": resource}
+def run_plugin(payload, refunds=None, cookies=None):
+    given = {"payload": payload, "refunds": refunds or {}, "cookies": cookies or {}}
     said = subprocess.run(["php", str(HERE / "wordpress.php"), str(PLUGIN)], input=json.dumps(given), check=True,
                           capture_output=True, text=True, timeout=paths.DEADLINE)
     assert not said.stderr
@@ -48,6 +48,11 @@ def test_the_plugin_names_the_lines_of_a_refund():
     assert refund_rows(payload) == ([("33.75", "5.62", "1"), ("0.00", "0.00", "0")], [])
 
 
+def test_an_order_has_its_refunded_lines_in_a_webhook_and_in_an_export():
+    """WC2 with BF1: the state of a file replaces that of the webhook of its second, so it may not have less."""
+    assert run_plugin(woo_order())["filters"] == ["woocommerce_rest_prepare_shop_order_object"]
+
+
 def test_money_beyond_the_items_of_a_refund_is_shared():
     order = woo_order(refunds=[{"id": 9, "reason": "", "total": "-43.75"}])
     items = {"line_item": [{"line": "1", "quantity": -1, "total": "-28.13", "total_tax": "-5.62"}]}
@@ -61,8 +66,8 @@ def test_the_plugin_leaves_everything_else_as_it_is():
     assert run_plugin(order)["payload"] == order
     unknown = woo_order(refunds=[{"id": 9, "total": "-1.00"}])
     assert run_plugin(unknown)["payload"] == unknown
-    product = {"id": 1, "refunds": [{"id": 9}]}
-    assert run_plugin(product, {9: {}}, resource="product")["payload"] == product
+    part = {"id": 1}
+    assert run_plugin(part)["payload"] == part, "a request may ask for some fields only"
 
 
 @pytest.mark.parametrize("cookie, kept", [(DEVICE, True), ("short", False), ("x" * 129, False), (DEVICE + "\n", False),

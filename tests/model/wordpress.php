@@ -1,6 +1,7 @@
 <?php
 // Stands for WordPress and WooCommerce around the plugin of conf/shops: the few functions that it calls, with the
-// values of a file. Prints the payload after the plugin's filter, and the meta data of an order after its action.
+// values of a file. Prints the order of the REST API after the plugin's filter, and an order's meta data after its
+// action.
 define( 'ABSPATH', '/' );
 $given    = json_decode( stream_get_contents( STDIN ), true );
 $filters  = array();
@@ -15,6 +16,12 @@ function add_filter( $name, $function, $priority, $arguments ) {
 function add_action( $name, $function ) {
 	global $actions;
 	$actions[ $name ] = $function;
+}
+
+class WP_REST_Response {
+	public function __construct( private $data ) {}
+	public function get_data() { return $this->data; }
+	public function set_data( $data ) { $this->data = $data; }
 }
 
 class Item {
@@ -43,12 +50,14 @@ function wc_get_order( $id ) {
 }
 
 require $argv[1];
-list( $function, $arguments ) = $filters['woocommerce_webhook_payload'];
-$payload                      = $function( ...array_slice( array( $given['payload'], $given['resource'], 727, 7 ), 0, $arguments ) );
+// WooCommerce builds the payload of a webhook by a request to its REST API, whose answer passes through this filter.
+list( $function, $arguments ) = $filters['woocommerce_rest_prepare_shop_order_object'];
+$answer                       = array( new WP_REST_Response( $given['payload'] ), new NewOrder(), array() );
+$payload                      = $function( ...array_slice( $answer, 0, $arguments ) )->get_data();
 $orders                       = array();
 foreach ( $actions as $name => $action ) {
 	$order = new NewOrder();
 	$action( $order );
 	$orders[ $name ] = (object) $order->meta;
 }
-echo json_encode( array( 'payload' => $payload, 'orders' => $orders ) );
+echo json_encode( array( 'payload' => $payload, 'filters' => array_keys( $filters ), 'orders' => $orders ) );
