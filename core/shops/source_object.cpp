@@ -1,5 +1,6 @@
 #include "core/shops/source_object.hpp"
 
+#include "core/json/numbers.hpp"
 #include "core/values/ids.hpp"
 
 namespace sluice {
@@ -248,8 +249,15 @@ void SourceObject::invalid(std::size_t field, std::string_view message) {
     add_fault(place_, fields_.name(field), FieldErrorCode::kInvalidFormat, message);
 }
 
+/// The worker reads `seen` as a document, so a number that is too large for one becomes a string.
 void SourceObject::copy(std::size_t field, const JsonValue& value) {
-    reading_.seen.key(fields_.name(field)).raw(value.raw());
+    const std::string_view text = value.raw();
+    reading_.seen.key(fields_.name(field));
+    if (reading_.has_wide_numbers && value.is_number() && !is_machine_number(text)) {
+        reading_.seen.value(text);
+    } else {
+        reading_.seen.raw(text);
+    }
 }
 
 void SourceObject::add_fault(const FieldPlace& place, std::string_view name, FieldErrorCode code,

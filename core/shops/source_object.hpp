@@ -48,6 +48,7 @@ struct SourceReading {
     JsonWriter seen;
     std::vector<FieldError>& faults;
     bool has_nuls;
+    bool has_wide_numbers = false;  ///< Some number of the body is larger than a machine number.
     ShopMoney money = ShopMoney::kShop;
 };
 

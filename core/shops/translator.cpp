@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/json/document.hpp"
+#include "core/json/numbers.hpp"
 #include "core/json/tree.hpp"
 #include "core/shops/platforms.hpp"
 
@@ -55,12 +56,20 @@ struct Translator::State {
     std::string seen;
     std::string body;
     std::vector<FieldError> faults;
+    ParsedNumbers numbers = ParsedNumbers::kNone;
 
+    SourceReading begin_reading();
     Translation translate(const ReadArguments& arguments);
     Translation read_order(const ReadArguments& arguments);
     void write_body(TranslationKind kind, const SourceRequest& request);
     void write_source(JsonWriter& out, Platform platform);
 };
+
+SourceReading Translator::State::begin_reading() {
+    SourceReading reading(seen, faults, json.nul_count() > 0);
+    reading.has_wide_numbers = numbers == ParsedNumbers::kWide;
+    return reading;
+}
 
 Translation Translator::State::translate(const ReadArguments& arguments) {
     const SourceRequest& request = arguments.request;
@@ -68,7 +77,9 @@ Translation Translator::State::translate(const ReadArguments& arguments) {
     seen.clear();
     faults.clear();
     draft.clear();
-    if (!json.parse(request.body)) {
+    // Numbers are read from their digits, so they may have any size.
+    numbers = parse_any_numbers(json, request.body);
+    if (numbers == ParsedNumbers::kNone) {
         return {.kind = TranslationKind::kUnreadable, .error = json.error()};
     }
     tree.read(json, request.body);
@@ -94,7 +105,7 @@ Translation Translator::State::translate(const ReadArguments& arguments) {
 
 Translation Translator::State::read_order(const ReadArguments& arguments) {
     const SourceRequest& request = arguments.request;
-    SourceReading reading(seen, faults, json.nul_count() > 0);
+    SourceReading reading = begin_reading();
     reading.seen.begin_object();
     const auto read = request.platform == Platform::kWooCommerce ? read_woocommerce : read_shopify;
     const ReadResult result = read(tree.root(), arguments, draft, reading);

@@ -87,6 +87,15 @@ def test_a_file_without_orders_is_refused(tmp_path, text):
     assert "expected" in run.err or "object" in run.err, run
 
 
+def test_numbers_of_any_size_are_read(tmp_path):
+    """TM4: in an array, which the program reads as one document, and alone."""
+    large = 2**64
+    for form in FORMS:
+        run = translate(write(tmp_path / "orders.json", [shopify(app_data=large), shopify(id=large)], form))
+        assert (run.status, run.err) == (0, ""), form
+        assert json.loads(run.out.splitlines()[1])["platform_order_id"] == str(large)
+
+
 def test_an_export_of_graphql_is_refused_with_the_reason(tmp_path):
     path = write(tmp_path / "bulk.jsonl", [{"id": "gid://shopify/Order/1"}, {"__parentId": "x"}], "lines")
     run = translate(path)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/json/document.hpp"
+#include "core/json/numbers.hpp"
 #include "core/json/slices.hpp"
 #include "core/values/texts.hpp"
 #include "program/system/file.hpp"
@@ -13,11 +14,16 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
+/// As the translator does.
+bool parse(JsonDocument& json, std::string_view text) {
+    return parse_any_numbers(json, text) != ParsedNumbers::kNone;
+}
+
 /// Returns whether the order's id is one of Shopify's GraphQL API.
 bool is_of_graphql(std::string_view order) {
     JsonDocument json;
     const std::string_view id =
-        json.parse(order) ? member_of(json_members(order), "id") : std::string_view();
+        parse(json, order) ? member_of(json_members(order), "id") : std::string_view();
     return !id.empty() && json_string(id).starts_with("gid://");
 }
 
@@ -54,7 +60,7 @@ void PlatformFile::find_orders() {
     }
     text = without_space(text);
     JsonDocument whole;
-    if (text.empty() || !whole.parse(text)) {
+    if (text.empty() || !parse(whole, text)) {
         find_lines(text);
         return;
     }
@@ -76,7 +82,7 @@ void PlatformFile::find_orders() {
 /// Takes each line for an order if the first one is JSON.
 void PlatformFile::find_lines(std::string_view text) {
     JsonDocument first;
-    if (!first.parse(without_space(text.substr(0, text.find('\n'))))) {
+    if (!parse(first, without_space(text.substr(0, text.find('\n'))))) {
         return;
     }
     for (const std::string_view line : split(text, '\n')) {

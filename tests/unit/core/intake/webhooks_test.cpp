@@ -143,6 +143,16 @@ TEST(Webhooks, ADeletionIsStoredWithItsVersion) {
                           R"("platform_updated_at":"2026-03-01T10:00:01.999999999Z")"));
 }
 
+TEST(Webhooks, ALargeNumberDoesNotRefuseAnOrder) {
+    Hooks world;
+    Webhook hook;
+    hook.body = edited_order(kShopifyOrder, R"("test":false)",
+                             R"("test":false,"app_data":18446744073709551616)");
+    const Outcomes got = hook.send(world);
+    ASSERT_FALSE(got.answer) << got.answer->text();
+    EXPECT_EQ(got.accepted.outcome, Outcome::kAccepted);
+}
+
 TEST(Webhooks, ARequestAboutAPersonIsStoredWithoutTheAddress) {
     Hooks world;
     Webhook hook;

@@ -380,6 +380,29 @@ TEST(Translator, TheBodyNamesItsShop) {
               TranslationKind::kOtherShop);
 }
 
+TEST(Translator, TM4_NumbersMayHaveAnySize) {
+    const std::string wide = "123456789012345678901234567890";
+    const Translated unread = shopify(
+        edited_order(kShopifyOrder, R"("test":false)",
+                     R"("test":false,"x\"1":[-)" + wide + R"( ,1e999],"y":"1e999 \\","z":0.5)"));
+    ASSERT_EQ(unread.result.kind, TranslationKind::kOrder);
+    EXPECT_EQ(unread.lines(), shopify(std::string(kShopifyOrder)).lines());
+    const Translated read =
+        shopify(edited_order(kShopifyOrder, R"("id":450789469508)", R"("id":)" + wide));
+    ASSERT_NE(read.order, nullptr);
+    EXPECT_EQ(read.order->order_id, wide);
+    EXPECT_THAT(std::string(read.result.body), HasSubstr(R"("seen":{"test":false,"id":")" + wide));
+    const Translated amount = shopify(
+        edited_order(kShopifyOrder, R"("taxes_included":true)", R"("taxes_included":1e999)"));
+    EXPECT_THAT(amount.faults(), ElementsAre("taxes_included INVALID_FORMAT"));
+    for (const char* number : {"01", "1.", "-", "+1", "1e", ".5", "1a", "1-1", "0x10"}) {
+        EXPECT_EQ(
+            shopify(std::string(R"({"x":)") + number + "," + R"("y":)" + wide + "}").result.kind,
+            TranslationKind::kUnreadable)
+            << number;
+    }
+}
+
 TEST(Translator, ARequestForPrivacyNamesThePersonByIds) {
     const Translated request(
         Platform::kShopify, "customers/redact",
