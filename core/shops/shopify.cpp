@@ -57,11 +57,7 @@ public:
         : order_(order), arguments_(arguments), draft_(draft), reading_(reading) {}
 
     ReadResult read() {
-        const auto test = order_.flag(kOrder["test"]);
         draft_.order_id = order_.id(kOrder["id"], Need::kRequired);
-        if (test.value_or(false) && !arguments_.settings.counts_test_orders) {
-            return ignored_because(IgnoredReason::kTestOrder);
-        }
         draft_.ordered_at = order_.time(kOrder["processed_at"]);
         if (!draft_.ordered_at) {
             draft_.ordered_at = order_.time(kOrder["created_at"], Need::kRequired);
@@ -294,6 +290,11 @@ ReadResult read_shopify(const JsonValue& root, const ReadArguments& arguments, O
             draft.updated_at = Timestamp{arguments.request.triggered_at->seconds, kNanosMax};
         }
         return {TranslationKind::kDeletion};
+    }
+    // Before the shop: the test notification of the admin names a shop that there is not.
+    const bool is_test = order.flag(kOrder["test"]).value_or(false);
+    if (is_test && !arguments.settings.counts_test_orders) {
+        return ignored_because(IgnoredReason::kTestOrder);
     }
     const std::uint64_t shop = arguments.settings.platform_shop;
     if (shop != 0 && !is_of_shop(order, shop)) {

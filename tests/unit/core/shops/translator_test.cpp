@@ -380,6 +380,15 @@ TEST(Translator, TheBodyNamesItsShop) {
               TranslationKind::kOtherShop);
 }
 
+TEST(Translator, ATestIsRecognizedBeforeItsShop) {
+    const std::string test_order = edited_order(kShopifyOrder, R"("test":false)", R"("test":true)");
+    SourceSettings settings;
+    settings.platform_shop = 4838000;
+    EXPECT_EQ(shopify(test_order, settings).result.kind, TranslationKind::kIgnored);
+    settings.counts_test_orders = true;
+    EXPECT_EQ(shopify(test_order, settings).result.kind, TranslationKind::kOtherShop);
+}
+
 TEST(Translator, TM4_NumbersMayHaveAnySize) {
     const std::string wide = "123456789012345678901234567890";
     const Translated unread = shopify(
