@@ -23,6 +23,15 @@ struct ReadResult {
     return {TranslationKind::kIgnored, reason};
 }
 
+/// Reads the body of a deletion, which has the order's id alone. The topic is not signed, so a body
+/// with more of an order is a fault: else a copy of an order's body could cancel the order.
+[[nodiscard]] inline ReadResult read_deletion(SourceObject& order, std::size_t id,
+                                              OrderDraft& draft) {
+    draft.order_id = order.id(id, Need::kRequired);
+    order.refuse_all_but(id, "must be absent: a deletion has the id alone, and this is an order");
+    return {TranslationKind::kDeletion};
+}
+
 /// Reads a Shopify order or an `orders/delete`. Requires: `root` is an object.
 [[nodiscard]] ReadResult read_shopify(const JsonValue& root, const ReadArguments& arguments,
                                       OrderDraft& draft, SourceReading& reading);
@@ -32,7 +41,7 @@ struct ReadResult {
                                           OrderDraft& draft, SourceReading& reading);
 
 /// Writes Shopify's request to show or to forget a person's data, without the braces. Returns
-/// false if the body names another shop.
+/// false if the body names another shop. A body that is no such request has faults.
 [[nodiscard]] bool write_privacy_request(const JsonValue& root, const ReadArguments& arguments,
                                          JsonWriter& json, SourceReading& reading);
 

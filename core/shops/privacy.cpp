@@ -4,8 +4,22 @@
 namespace sluice {
 namespace {
 
-constexpr FieldNames kPrivacy("shop_id", "customer", "orders_requested", "orders_to_redact");
+constexpr FieldNames kPrivacy("shop_id", "shop_domain", "customer", "orders_requested",
+                              "data_request", "orders_to_redact");
 constexpr FieldNames kPerson("id", "email");
+
+/// Refuses a body of another topic: topics are not signed, and a person who asks to see data does
+/// not ask to have it erased. An order has no shop_id.
+void check_topic(SourceObject& request, std::string_view topic) {
+    static_cast<void>(request.text(kPrivacy["shop_domain"], Need::kRequired, Seen::kHidden));
+    if (topic == "customers/redact") {
+        for (const std::size_t field : {kPrivacy["orders_requested"], kPrivacy["data_request"]}) {
+            if (request.has(field)) {
+                request.invalid(field, "must be absent: this is a customers/data_request");
+            }
+        }
+    }
+}
 
 }  // namespace
 
@@ -13,13 +27,17 @@ bool write_privacy_request(const JsonValue& root, const ReadArguments& arguments
                            SourceReading& reading) {
     const FieldPlace place;
     SourceObject request(kPrivacy, root, place, reading);
+    const std::string_view topic = arguments.request.topic;
+    const std::string_view shop_id =
+        request.id(kPrivacy["shop_id"], Need::kRequired, Seen::kHidden);
     const std::uint64_t shop = arguments.settings.platform_shop;
-    if (shop != 0 &&
-        request.id(kPrivacy["shop_id"], Need::kOptional, Seen::kHidden) != std::to_string(shop)) {
+    if (shop != 0 && shop_id != std::to_string(shop)) {
         return false;
     }
-    json.field("topic", arguments.request.topic);
-    request.hidden_object(kPrivacy["customer"], kPerson, [&json](SourceObject& person) {
+    check_topic(request, topic);
+    json.field("topic", topic);
+    const Need need = topic == "shop/redact" ? Need::kOptional : Need::kRequired;
+    request.hidden_object(kPrivacy["customer"], kPerson, need, [&json](SourceObject& person) {
         const std::string_view id = person.id(0, Need::kOptional, Seen::kHidden);
         const std::string_view email = person.text(1, Need::kOptional, Seen::kHidden);
         if (!id.empty()) {

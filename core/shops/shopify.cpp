@@ -221,9 +221,9 @@ private:
 
     void read_customer() {
         std::string_view id;
-        order_.hidden_object(kOrder["customer"], kCustomer, [&id](SourceObject& customer) {
-            id = customer.id(0, Need::kOptional, Seen::kHidden);
-        });
+        order_.hidden_object(
+            kOrder["customer"], kCustomer, Need::kOptional,
+            [&id](SourceObject& customer) { id = customer.id(0, Need::kOptional, Seen::kHidden); });
         draft_.set_customer(id, order_.text(kOrder["email"], Need::kOptional, Seen::kHidden));
         const std::string_view field = arguments_.request.anon_field;
         order_.each(kOrder["note_attributes"], kAttribute, Need::kOptional, Seen::kHidden,
@@ -285,11 +285,10 @@ ReadResult read_shopify(const JsonValue& root, const ReadArguments& arguments, O
     const FieldPlace place;
     SourceObject order(kOrder, root, place, reading);
     if (arguments.request.topic == "orders/delete") {
-        draft.order_id = order.id(kOrder["id"], Need::kRequired);
         if (arguments.request.triggered_at) {
             draft.updated_at = Timestamp{arguments.request.triggered_at->seconds, kNanosMax};
         }
-        return {TranslationKind::kDeletion};
+        return read_deletion(order, kOrder["id"], draft);
     }
     // Before the shop: the test notification of the admin names a shop that there is not.
     const bool is_test = order.flag(kOrder["test"]).value_or(false);

@@ -1,5 +1,7 @@
 #include "core/shops/source_object.hpp"
 
+#include <bit>
+
 #include "core/json/numbers.hpp"
 #include "core/values/ids.hpp"
 
@@ -257,6 +259,13 @@ void SourceObject::copy(std::size_t field, const JsonValue& value) {
         reading_.seen.value(text);
     } else {
         reading_.seen.raw(text);
+    }
+}
+
+void SourceObject::refuse_all_but(std::size_t id, std::string_view message) {
+    const std::uint32_t others = present_ & ~(1U << id);
+    if (others != 0) {
+        invalid(static_cast<std::size_t>(std::countr_zero(others)), message);
     }
 }
 

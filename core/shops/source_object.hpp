@@ -116,8 +116,8 @@ public:
     }
     /// Calls read(SourceObject&) if the field is an object. `seen` shows nothing of it.
     template <class Read>
-    void hidden_object(std::size_t field, const FieldNames& fields, Read read) {
-        const JsonValue* value = find(field, Need::kOptional);
+    void hidden_object(std::size_t field, const FieldNames& fields, Need need, Read read) {
+        const JsonValue* value = find(field, need);
         if (value == nullptr) {
             return;
         }
@@ -131,6 +131,8 @@ public:
     }
 
     void invalid(std::size_t field, std::string_view message);
+    /// Reports the first field other than the id: such a body is no deletion.
+    void refuse_all_but(std::size_t id, std::string_view message);
 
 private:
     /// Returns the value of a field, or nullptr if it is absent or repeated, which are reported.

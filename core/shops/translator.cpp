@@ -60,6 +60,7 @@ struct Translator::State {
 
     SourceReading begin_reading();
     Translation translate(const ReadArguments& arguments);
+    Translation read_person(const ReadArguments& arguments);
     Translation read_order(const ReadArguments& arguments);
     void write_body(TranslationKind kind, const SourceRequest& request);
     void write_source(JsonWriter& out, Platform platform);
@@ -90,17 +91,25 @@ Translation Translator::State::translate(const ReadArguments& arguments) {
     if (topic == TopicKind::kOther) {
         return {.kind = TranslationKind::kIgnored, .ignored = IgnoredReason::kTopic};
     }
-    if (topic == TopicKind::kOfOrder) {
-        return read_order(arguments);
-    }
-    SourceReading reading(seen, faults, json.nul_count() > 0);
+    return topic == TopicKind::kOfOrder ? read_order(arguments) : read_person(arguments);
+}
+
+Translation Translator::State::read_person(const ReadArguments& arguments) {
+    SourceReading reading = begin_reading();
+    reading.seen.begin_object();
     JsonWriter out(body);
     out.begin_object();
     if (!write_privacy_request(tree.root(), arguments, out, reading)) {
         return {.kind = TranslationKind::kOtherShop};
     }
     out.end_object();
-    return {.kind = TranslationKind::kPrivacy, .body = body};
+    reading.seen.end_object();
+    if (faults.empty()) {
+        return {.kind = TranslationKind::kPrivacy, .body = body};
+    }
+    body.clear();
+    write_body(TranslationKind::kFaults, arguments.request);
+    return {.kind = TranslationKind::kFaults, .body = body, .faults = faults};
 }
 
 Translation Translator::State::read_order(const ReadArguments& arguments) {

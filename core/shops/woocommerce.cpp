@@ -111,9 +111,10 @@ private:
         const std::string_view customer =
             unless_zero(order_.id(kWooOrder["customer_id"], Need::kOptional, Seen::kHidden));
         std::string_view email;
-        order_.hidden_object(kWooOrder["billing"], kBilling, [&email](SourceObject& billing) {
-            email = billing.text(0, Need::kOptional, Seen::kHidden);
-        });
+        order_.hidden_object(kWooOrder["billing"], kBilling, Need::kOptional,
+                             [&email](SourceObject& billing) {
+                                 email = billing.text(0, Need::kOptional, Seen::kHidden);
+                             });
         draft_.set_customer(customer, email);
         const std::string_view field = arguments_.request.anon_field;
         std::string_view entry;
@@ -219,8 +220,7 @@ ReadResult read_woocommerce(const JsonValue& root, const ReadArguments& argument
     const FieldPlace place;
     SourceObject order(kWooOrder, root, place, reading);
     if (arguments.request.topic == "order.deleted") {
-        draft.order_id = order.id(kWooOrder["id"], Need::kRequired);
-        return {TranslationKind::kDeletion};
+        return read_deletion(order, kWooOrder["id"], draft);
     }
     return WooReader(order, arguments, draft, reading).read();
 }

@@ -221,7 +221,8 @@ def test_the_customers_currency_counts_if_the_shop_says_so(world):
 def test_today_counts_open_requests_about_persons_apart(world, edge):
     _, reader = world.sluice.token(world.account, "read_orders", "read_ledger")
     for topic in ("customers/redact", "customers/data_request"):
-        accepted(world.shopify.send(json.dumps({"customer": {"id": 7}}), topic=topic))
+        asked = {"shop_id": 1, "shop_domain": "mugs.myshopify.com", "customer": {"id": 7}}
+        accepted(world.shopify.send(json.dumps(asked), topic=topic))
     accepted(world.shopify.send(payload("shopify", "order").replace("EUR", "TMN")))
     world.sluice.drain()
     folder = edge.folder / world.account
@@ -241,7 +242,7 @@ def letters_of(world):
 
 
 def ask(world, topic, customer=207119551, **more):
-    body = {"shop_id": 1, "customer": {"id": customer, "email": "bob.norman@mail.example"}, **more}
+    body = {"shop_id": 1, "shop_domain": "mugs.myshopify.com", "customer": {"id": customer, "email": "bob.norman@mail.example"}, **more}
     accepted(world.shopify.send(json.dumps(body), topic=topic))
     (letter,) = letters_of(world)
     return letter["seq"]

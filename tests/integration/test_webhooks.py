@@ -174,7 +174,7 @@ def test_notes_of_the_translation_are_anomalies(world, edge):
 
 
 def test_a_request_about_a_person_waits_as_a_dead_letter(world):
-    body = {"shop_id": 1, "customer": {"id": 7, "email": "bob.norman@mail.example"}, "orders_to_redact": [11]}
+    body = {"shop_id": 1, "shop_domain": "mugs.myshopify.com", "customer": {"id": 7, "email": "bob.norman@mail.example"}, "orders_to_redact": [11]}
     accepted(world.shopify.send(json.dumps(body), topic="customers/redact"))
     world.sluice.drain()
     (letter,) = [row for row in world.sluice.json("dead", "list") if row["shop_id"] == world.shop]

@@ -287,6 +287,19 @@ TEST(Translator, ADeletionHasTheIdAlone) {
               R"("source":{"platform":"shopify","mapping":1,"seen":{"id":820982911946154508}}})");
 }
 
+TEST(Translator, ABodyWithAnythingOfAnOrderIsNoDeletion) {
+    const Translated order(Platform::kShopify, "orders/delete", std::string(kShopifyOrder));
+    EXPECT_EQ(order.result.kind, TranslationKind::kFaults);
+    EXPECT_THAT(order.faults(), ElementsAre(HasSubstr("INVALID_FORMAT")));
+    const Translated part(Platform::kShopify, "orders/delete",
+                          R"({"id":1,"updated_at":"2026-03-01T10:00:01Z"})");
+    EXPECT_THAT(part.faults(), ElementsAre("updated_at INVALID_FORMAT"));
+    const Translated woo(Platform::kWooCommerce, "order.deleted", std::string(kWooOrder));
+    EXPECT_THAT(woo.faults(), ElementsAre("status INVALID_FORMAT"));
+    const Translated deleted(Platform::kWooCommerce, "order.deleted", R"({"id":727,"x":[1]})");
+    EXPECT_EQ(deleted.result.kind, TranslationKind::kDeletion) << "a field that no rule knows";
+}
+
 TEST(Translator, AnOrderWithoutALineLeftIsADeletion) {
     const Translated order =
         shopify(edited_order(kShopifyOrder, R"("quantity":2)", R"("quantity":0)"));
@@ -424,6 +437,25 @@ TEST(Translator, ARequestForPrivacyNamesThePersonByIds) {
                             R"("mail_id":"mail:)"));
     EXPECT_THAT(std::string(request.result.body),
                 HasSubstr(R"("platform_order_ids":["299938","280263"])"));
+}
+
+TEST(Translator, ABodyOfAnotherTopicErasesNobody) {
+    const Translated order(Platform::kShopify, "customers/redact", std::string(kShopifyOrder));
+    EXPECT_EQ(order.result.kind, TranslationKind::kFaults);
+    EXPECT_THAT(order.faults(), ElementsAre("shop_id REQUIRED", "shop_domain REQUIRED"));
+    EXPECT_THAT(std::string(order.result.body), testing::StartsWith(R"({"source":{)"));
+    const std::string asked =
+        R"({"shop_id":954889,"shop_domain":"a.myshopify.com","customer":{"id":191167},)"
+        R"("orders_requested":[299938],"data_request":{"id":9999}})";
+    EXPECT_EQ(Translated(Platform::kShopify, "customers/data_request", asked).result.kind,
+              TranslationKind::kPrivacy);
+    EXPECT_THAT(Translated(Platform::kShopify, "customers/redact", asked).faults(),
+                ElementsAre("orders_requested INVALID_FORMAT", "data_request INVALID_FORMAT"));
+    const std::string of_shop = R"({"shop_id":954889,"shop_domain":"a.myshopify.com"})";
+    EXPECT_EQ(Translated(Platform::kShopify, "shop/redact", of_shop).result.kind,
+              TranslationKind::kPrivacy);
+    EXPECT_THAT(Translated(Platform::kShopify, "customers/redact", of_shop).faults(),
+                ElementsAre("customer REQUIRED"));
 }
 
 TEST(Translator, ABodyThatIsNoObjectIsUnreadable) {
