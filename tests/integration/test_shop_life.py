@@ -299,6 +299,22 @@ def test_orders_of_a_file_are_sent_and_reconciled(world):
     assert reconciled() == [("newer", "platform_updated_at")]
 
 
+def test_wc4_a_refund_that_was_deleted_is_found_by_reconcile(world):
+    """It sends no webhook before WooCommerce 11.2, and may leave the version as it was."""
+    order = json.loads(payload("woocommerce", "order"))
+    refund = {"id": 9, "reason": "", "total": "-10.00"}
+    accepted(world.woocommerce.send(json.dumps({**order, "refunds": [refund]}), topic="order.updated"))
+    world.sluice.drain()
+
+    def reconciled(refunds):
+        path = world.file("woo.json", json.dumps([{**order, "refunds": refunds}]))
+        rows = world.sluice.json("reconcile", path, "--shop", world.woo_shop, "--source", "woocommerce", "--settle", "0s")
+        return [(row["class"], row["field"], row["file"], row["ledger"]) for row in rows]
+
+    assert reconciled([refund]) == []
+    assert reconciled([]) == [("different", "refund_line_items", "0.00", "10.00")]
+
+
 def test_verify_names_the_token_that_signed(world):
     body = payload("woocommerce", "order")
     path = world.file("signed.json", body)

@@ -115,6 +115,7 @@ private:
 void begin_order(ListedOrder& order, std::uint64_t line) {
     order.line = line;
     order.payload.clear();
+    order.refunds.clear();
     order.problem.clear();
     order.bad_field = {};
     order.bad_value.clear();
@@ -290,6 +291,9 @@ public:
             order.problem = "the links of the order are not those of the shop's --platform-shop";
         }
         reader_.read(found.body, order);
+        if (found.kind == TranslationKind::kOrder) {
+            order.refunds = refunds_of(found.body);
+        }
         if (found.kind == TranslationKind::kFaults) {
             order.problem = problem_of(found);
             order.bad_field = {};

@@ -15,6 +15,7 @@
 #include "core/values/result.hpp"
 #include "core/values/timestamp.hpp"
 #include "tool/reconcile/list_map.hpp"
+#include "tool/reconcile/listed_refunds.hpp"
 #include "tool/shops/translated_orders.hpp"
 
 namespace sluice::cli {
@@ -27,6 +28,7 @@ struct ListedOrder {
     std::optional<Timestamp> ordered_at, version;
     std::optional<bool> cancelled;
     std::optional<Decimal> amount, tax, shipping;
+    std::vector<ListedRefund> refunds;  ///< Empty if the list states none.
     std::optional<Currency> currency;
     std::string payload;  ///< NDJSON: the line as it was read.
     /// True for Shopify, whose versions have only milliseconds in common with those of webhooks.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/rules/order_book.hpp"
+
 namespace sluice::cli {
 namespace {
 
@@ -14,12 +16,31 @@ void compare_amount(ListField field, const std::optional<Decimal>& listed,
     }
 }
 
+/// On WooCommerce a refund, and its deletion, may leave the version as it was. Lines that the list
+/// lacks are not compared, because a shop may have removed one after its refund.
+void compare_refunds(const ListedOrder& listed, const OrderState& stored,
+                     std::vector<FieldDifference>& differences) {
+    const EffectiveRefunds refunds(stored.refunds);
+    Decimal stated, kept;
+    bool differ = false;
+    for (const ListedRefund& row : listed.refunds) {
+        const Decimal amount = refunds.amount(LineItemId(row.line));
+        differ = differ || amount != row.amount;
+        stated += row.amount;
+        kept += amount;
+    }
+    if (differ) {
+        differences.push_back({"refund_line_items", stated.to_string(), kept.to_string()});
+    }
+}
+
 std::vector<FieldDifference> differences_between(const ListedOrder& listed,
                                                  const OrderState& stored) {
     std::vector<FieldDifference> found;
     compare_amount(ListField::kAmount, listed.amount, stored.amount, found);
     compare_amount(ListField::kTax, listed.tax, stored.tax, found);
     compare_amount(ListField::kShipping, listed.shipping, stored.shipping, found);
+    compare_refunds(listed, stored, found);
     if (listed.currency && *listed.currency != stored.currency) {
         found.push_back({name_of(ListField::kCurrency), std::string(listed.currency->code()),
                          std::string(stored.currency.code())});
