@@ -107,9 +107,13 @@ def test_source_or_shop_is_needed(tmp_path):
     assert run.status == 2 and "--source" in run.err
 
 
-def send(path, endpoint, token, *more, source="shopify"):
+SETTINGS = {"--from": "2026-01-01T00:00:00Z", "--money": "shop", "--test-orders": "ignore", "--gift-cards": "ignore"}
+
+
+def send(path, endpoint, token, *more, source="shopify", settings=SETTINGS, store=None):
+    stated = [text for option in settings.items() for text in option]
     return sluice("send", "orders", path, "--source", source, "--url", endpoint.url, "--shop", "mugs",
-                  "--token-file", token, *more)
+                  "--token-file", token, *stated, *more, store=store)
 
 
 def test_orders_are_sent_as_their_translation_and_no_person_leaves_the_machine(tmp_path, token):
@@ -136,17 +140,75 @@ def test_an_order_that_cannot_be_read_is_rejected(tmp_path, token):
 
 def test_settings_of_the_shop_are_options(tmp_path, token):
     path = write(tmp_path / "orders.json", [shopify(test=True)])
+    counted = {**SETTINGS, "--test-orders": "count"}
     with Endpoint(SECRET) as endpoint:
-        assert "1 sent" in send(path, endpoint, token, "--test-orders", "count").out
+        assert "1 sent" in send(path, endpoint, token, settings=counted).out
     with Endpoint(SECRET) as endpoint:
-        run = send(path, endpoint, token, "--test-orders", "count", "--from", "2027-01-01T00:00:00Z")
+        run = send(path, endpoint, token, settings={**counted, "--from": "2027-01-01T00:00:00Z"})
     assert "before_start" in run.err and not endpoint.requests
 
 
-def test_check_sends_nothing(tmp_path):
+@pytest.mark.parametrize("source, needed", [("shopify", SETTINGS), ("woocommerce", ["--from"])])
+def test_settings_of_an_unknown_shop_have_to_be_stated(tmp_path, token, source, needed):
+    """An order that is read by other settings than its webhook is posted a second time."""
+    path = write(tmp_path / "orders.json", [shopify() if source == "shopify" else woocommerce()])
+    with Endpoint(SECRET) as endpoint:
+        run = send(path, endpoint, token, source=source, settings={}, store=tmp_path / "none")
+    assert run.status == 1 and not endpoint.requests
+    assert f"state it with {', '.join(needed)}, as `sluice shop set`" in run.err
+    with Endpoint(SECRET) as endpoint:
+        run = send(path, endpoint, token, source=source, settings={option: SETTINGS[option] for option in needed})
+    assert run.out == "1 sent, 0 rejected\n", run
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store with a shop that counts orders since 2026-03-01, in the customer's currency."""
+    path = tmp_path / "store"
+    for line in (("init",), ("account", "create", "acme"), ("shop", "create", "mugs", "--account", "acme"),
+                 ("shop", "create", "own", "--account", "acme"),
+                 ("shop", "set", "mugs", "--platform", "shopify", "--from", "2026-03-01T00:00:00Z", "--money", "presentment",
+                  "--platform-shop", "548380009", "--test-orders", "count")):
+        run = sluice(*line, store=path)
+        assert run.status == 0, run
+    return path
+
+
+def without_sets(value):
+    """An amount without its two currencies is the same in both."""
+    if isinstance(value, list):
+        return [without_sets(one) for one in value]
+    if isinstance(value, dict):
+        return {name: without_sets(one) for name, one in value.items() if not name.endswith("_set")}
+    return value
+
+
+def test_the_stores_shop_says_how_its_orders_are_read(tmp_path, token, store):
+    early = {"processed_at": "2026-02-28T23:59:59Z", "created_at": "2026-02-28T23:59:59Z"}
+    theirs = {"order_status_url": "https://x.example/1/orders/2/authenticate"}
+    orders = [without_sets(shopify(id=number, presentment_currency="USD", **more))
+              for number, more in ((1, {"test": True}), (2, early), (3, theirs))]
+    path = write(tmp_path / "orders.json", orders)
+    with Endpoint(SECRET) as endpoint:
+        run = send(path, endpoint, token, settings={}, store=store)
+    assert run.status == 1 and "1 sent, 1 rejected" in run.out and "1 before_start" in run.err
+    assert "not those of the shop's --platform-shop" in run.out + run.err
+    (request,) = endpoint.requests
+    assert json.loads(request["body"])["currency_code"] == "USD"
+    with Endpoint(SECRET) as endpoint:
+        run = send(write(tmp_path / "again.json", orders[:2]), endpoint, token, store=store, settings={"--from": "2026-01-01T00:00:00Z"})
+    assert run.out == "2 sent, 0 rejected\n", "an option that is stated wins"
+    with Endpoint(SECRET) as endpoint:
+        run = send(path, endpoint, token, source="woocommerce", store=store)
+    assert run.status == 1 and "shop mugs is on shopify" in run.err
+
+
+def test_check_sends_nothing(tmp_path, store):
     path = write(tmp_path / "orders.json", [shopify()])
     run = sluice("send", "orders", path, "--source", "shopify", "--check")
     assert (run.status, run.out) == (0, "1 records are valid\n")
+    run = sluice("send", "orders", path, "--source", "shopify", "--check", "--shop", "own", store=store)
+    assert run.status == 1 and "has no platform" in run.err
 
 
 def test_written_events_of_a_platform_are_updates(tmp_path, token):

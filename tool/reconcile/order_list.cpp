@@ -285,10 +285,9 @@ public:
         begin_order(order, orders_.number());
         order.payload = found.body;
         order.is_ranked = platform_ == Platform::kShopify;
-        if (found.kind == TranslationKind::kUnreadable) {
+        if (found.kind == TranslationKind::kUnreadable ||
+            found.kind == TranslationKind::kOtherShop) {
             order.problem = problem_of(found);
-        } else if (found.kind == TranslationKind::kOtherShop) {
-            order.problem = "the links of the order are not those of the shop's --platform-shop";
         }
         reader_.read(found.body, order);
         if (found.kind == TranslationKind::kOrder) {

@@ -14,6 +14,7 @@
 #include "program/system/process.hpp"
 #include "tool/send/sender.hpp"
 #include "tool/send/source.hpp"
+#include "tool/shops/shop_settings.hpp"
 #include "tool/shops/source_options.hpp"
 #include "tool/shops/translated_orders.hpp"
 
@@ -31,7 +32,8 @@ struct SendCommand {
     bool check = false;
     bool strict = false;
     Records records = Records::kEvents;
-    OrderSource source;  ///< `send orders`: of the platform's file.
+    OrderSource source;       ///< `send orders`: of the platform's file.
+    StatedSettings settings;  ///< `send orders`.
 
     [[nodiscard]] bool translates() const noexcept { return source.platform != Platform::kNone; }
 };
@@ -239,6 +241,14 @@ Status run_send(const Frame& /*frame*/, const SendCommand& command) {
     return command.check ? check_records(command) : send_file(command);
 }
 
+Status run_send_orders(const Frame& frame, const SendCommand& given) {
+    SendCommand command = given;
+    Status known = assign(
+        command.source.settings,
+        shop_settings(frame, command.credentials.shop, command.source.platform, command.settings));
+    return known.ok() ? run_send(frame, command) : known;
+}
+
 Result<std::string> parse_url(std::string_view text) {
     if (!text.starts_with("http://") && !text.starts_with("https://")) {
         return invalid("expected an address such as https://shop.example.com");
@@ -301,16 +311,17 @@ void add_rate(Subcommand app, SendCommand& command) {
 
 void declare_orders(Subcommand group) {
     auto [orders, command] = add_command(
-        group, "orders", "Translate orders of a platform's API, and send them as events", run_send);
+        group, "orders", "Translate orders of a platform's API, and send them as events",
+        run_send_orders);
     orders.keeps_user();
     command.credentials.topic = Topic::kOrderUpdate;
     add_text(orders, "FILE", "", command.file,
              "Orders of the platform's API: an array, an object with orders, or one on each line")
         .required();
     add_source(orders, command.source).required();
-    add_value(orders, "--from", "TIME", command.source.settings.from, parse_time,
-              "Leave out orders placed before this time");
-    add_shopify_settings(orders, command.source.settings);
+    add_value(orders, "--from", "TIME", command.settings.from, parse_time,
+              "Leave out orders placed before this time (default: the shop's)");
+    add_shopify_settings(orders, command.settings, "the shop's");
     declare_target(orders, command);
     add_rate(orders, command);
 }

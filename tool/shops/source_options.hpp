@@ -15,17 +15,21 @@ inline Option add_source(Subcommand app, OrderSource& source) {
 }
 
 /// Adds the settings by which orders of Shopify are read.
-/// @param settings  Has members like SourceSettings, which may be optional.
+/// @param settings  Has members like SourceSettings, which are optional.
+/// @param otherwise  Which value an option has that is left out; empty: shop, ignore and ignore.
 template <class Settings>
-void add_shopify_settings(Subcommand app, Settings& settings) {
+void add_shopify_settings(Subcommand app, Settings& settings, const std::string& otherwise = {}) {
+    const auto help = [&otherwise](const char* text, const char* value) {
+        return std::string(text) + " (default: " + (otherwise.empty() ? value : otherwise) + ")";
+    };
     add_word<bool>(app, "--money", settings.presentment_money,
                    {{"shop", false}, {"presentment", true}},
-                   "Shopify: amounts in the shop's currency (default) or in the customer's");
+                   help("Shopify: amounts in the shop's currency or in the customer's", "shop"));
     const Words<bool> choices{{"ignore", false}, {"count", true}};
     add_word(app, "--test-orders", settings.counts_test_orders, choices,
-             "Shopify: orders marked as tests (default: ignore)");
+             help("Shopify: orders marked as tests", "ignore"));
     add_word(app, "--gift-cards", settings.counts_gift_cards, choices,
-             "Shopify: lines that sell gift cards (default: ignore)");
+             help("Shopify: lines that sell gift cards", "ignore"));
 }
 
 }  // namespace sluice::cli

@@ -129,6 +129,9 @@ std::string problem_of(const Translation& translation) {
     if (translation.kind == TranslationKind::kUnreadable) {
         return "not an order: " + std::string(translation.error);
     }
+    if (translation.kind == TranslationKind::kOtherShop) {
+        return "the links of the order are not those of the shop's --platform-shop";
+    }
     const FieldError& first = translation.faults.front();
     const std::size_t more = translation.faults.size() - 1;
     return first.field + ": " + std::string(to_string(first.code)) + ": " + first.message +

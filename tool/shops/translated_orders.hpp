@@ -73,7 +73,7 @@ private:
 };
 
 /// Returns `line_items: REQUIRED: is required`: the first fault, and how many more there are.
-/// Requires: the translation is of kind kFaults or kUnreadable.
+/// Requires: the translation is of kind kFaults, kUnreadable or kOtherShop.
 [[nodiscard]] std::string problem_of(const Translation& translation);
 
 /// Counts the orders that are neither sent nor compared, because a webhook would not store them or
