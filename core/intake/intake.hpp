@@ -76,6 +76,7 @@ struct IntakeScratch {
         orders.trim();
         products.trim();
         clicks.trim();
+        translator.trim();
         click_record = {};
     }
 };

@@ -193,4 +193,9 @@ Translation Translator::translate(const SourceRequest& request, const SourceSett
     return state_->translate({request, settings});
 }
 
+void Translator::trim() noexcept {
+    state_->json.trim();
+    state_->tree.trim();
+}
+
 }  // namespace sluice

@@ -32,6 +32,8 @@ public:
     /// Requires: request.platform is not kNone, and the body is at most JsonTree::kBytesMax long.
     [[nodiscard]] Translation translate(const SourceRequest& request,
                                         const SourceSettings& settings);
+    /// Frees buffers that a large body left behind. Invalidates the last translation.
+    void trim() noexcept;
 
 private:
     struct State;

@@ -1,12 +1,11 @@
 // Replaces operator new and delete of the whole program. For one source file of a test program,
-// which defines allocate() in its unnamed namespace before it includes this.
+// which defines allocate() and release() in its unnamed namespace before it includes this.
 //
 // Visible to the shared libraries too (simdjson allocates with new). The array forms call the
 // others in libstdc++, but not in a sanitizer's runtime.
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <new>
 
 #define SLUICE_VISIBLE __attribute__((visibility("default")))
@@ -27,14 +26,14 @@ SLUICE_VISIBLE void* operator new[](std::size_t bytes, const std::nothrow_t&) no
     return allocate(bytes);
 }
 SLUICE_VISIBLE void operator delete(void* memory) noexcept {
-    std::free(memory);
+    release(memory);
 }
 SLUICE_VISIBLE void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
+    release(memory);
 }
 SLUICE_VISIBLE void operator delete[](void* memory) noexcept {
-    std::free(memory);
+    release(memory);
 }
 SLUICE_VISIBLE void operator delete[](void* memory, std::size_t) noexcept {
-    std::free(memory);
+    release(memory);
 }

@@ -16,6 +16,10 @@ void* allocate(std::size_t bytes) noexcept {
     return std::malloc(bytes == 0 ? 1 : bytes);
 }
 
+void release(void* memory) noexcept {
+    std::free(memory);
+}
+
 }  // namespace
 
 namespace sluice::store {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/intake/intake.hpp"
 #include "core/protocol/order_event.hpp"
 #include "core/protocol/record.hpp"
 #include "core/protocol/signature.hpp"
@@ -15,6 +16,7 @@
 namespace sluice {
 namespace {
 
+using test::allocated_bytes;
 using test::allocation_count;
 
 TEST(AllocationRules, TheCounterCounts) {
@@ -81,6 +83,24 @@ TEST(AllocationRules, MemoryOfALongListIsFreed) {
     EXPECT_EQ(allocated_by(many), 0U);
     parser.trim();
     EXPECT_GT(allocated_by(many), 0U);
+}
+
+TEST(AllocationRules, MemoryOfALargeWebhookIsFreed) {
+    constexpr std::size_t kValues = 200'000;
+    std::string body = R"({"x":[0)";
+    for (std::size_t i = 1; i < kValues; ++i) {
+        body += ",0";
+    }
+    body += "]}";
+    IntakeScratch scratch;
+    SourceRequest request;
+    request.topic = "orders/updated";
+    request.body = body;
+    EXPECT_EQ(scratch.translator.translate(request, {}).kind, TranslationKind::kFaults);
+    const std::size_t before = allocated_bytes();
+    scratch.trim();
+    EXPECT_LT(allocated_bytes() + kValues * 16, before) << "the tree has a node for each value";
+    EXPECT_EQ(scratch.translator.translate(request, {}).kind, TranslationKind::kFaults);
 }
 
 TEST(AllocationRules, SigningAndTheEnvelopeAllocateNothingOnceWarm) {
