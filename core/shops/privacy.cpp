@@ -4,14 +4,16 @@
 namespace sluice {
 namespace {
 
-constexpr FieldNames kPrivacy("shop_id", "shop_domain", "customer", "orders_requested",
-                              "data_request", "orders_to_redact");
+constexpr FieldNames kPrivacy("shop_id", "customer", "orders_requested", "data_request",
+                              "orders_to_redact", "line_items");
 constexpr FieldNames kPerson("id", "email");
 
-/// Refuses a body of another topic: topics are not signed, and a person who asks to see data does
-/// not ask to have it erased. An order has no shop_id.
+/// Refuses a body of another topic: topics are not signed. An order asks for nothing, and a person
+/// who asks to see data does not ask to have it erased.
 void check_topic(SourceObject& request, std::string_view topic) {
-    static_cast<void>(request.text(kPrivacy["shop_domain"], Need::kRequired, Seen::kHidden));
+    if (request.has(kPrivacy["line_items"])) {
+        request.invalid(kPrivacy["line_items"], "must be absent: this is an order");
+    }
     if (topic == "customers/redact") {
         for (const std::size_t field : {kPrivacy["orders_requested"], kPrivacy["data_request"]}) {
             if (request.has(field)) {
@@ -29,15 +31,14 @@ bool write_privacy_request(const JsonValue& root, const ReadArguments& arguments
     SourceObject request(kPrivacy, root, place, reading);
     const std::string_view topic = arguments.request.topic;
     const std::string_view shop_id =
-        request.id(kPrivacy["shop_id"], Need::kRequired, Seen::kHidden);
+        request.id(kPrivacy["shop_id"], Need::kOptional, Seen::kHidden);
     const std::uint64_t shop = arguments.settings.platform_shop;
     if (shop != 0 && shop_id != std::to_string(shop)) {
         return false;
     }
     check_topic(request, topic);
     json.field("topic", topic);
-    const Need need = topic == "shop/redact" ? Need::kOptional : Need::kRequired;
-    request.hidden_object(kPrivacy["customer"], kPerson, need, [&json](SourceObject& person) {
+    request.hidden_object(kPrivacy["customer"], kPerson, [&json](SourceObject& person) {
         const std::string_view id = person.id(0, Need::kOptional, Seen::kHidden);
         const std::string_view email = person.text(1, Need::kOptional, Seen::kHidden);
         if (!id.empty()) {

@@ -221,9 +221,9 @@ private:
 
     void read_customer() {
         std::string_view id;
-        order_.hidden_object(
-            kOrder["customer"], kCustomer, Need::kOptional,
-            [&id](SourceObject& customer) { id = customer.id(0, Need::kOptional, Seen::kHidden); });
+        order_.hidden_object(kOrder["customer"], kCustomer, [&id](SourceObject& customer) {
+            id = customer.id(0, Need::kOptional, Seen::kHidden);
+        });
         draft_.set_customer(id, order_.text(kOrder["email"], Need::kOptional, Seen::kHidden));
         const std::string_view field = arguments_.request.anon_field;
         order_.each(kOrder["note_attributes"], kAttribute, Need::kOptional, Seen::kHidden,

@@ -116,8 +116,8 @@ public:
     }
     /// Calls read(SourceObject&) if the field is an object. `seen` shows nothing of it.
     template <class Read>
-    void hidden_object(std::size_t field, const FieldNames& fields, Need need, Read read) {
-        const JsonValue* value = find(field, need);
+    void hidden_object(std::size_t field, const FieldNames& fields, Read read) {
+        const JsonValue* value = find(field, Need::kOptional);
         if (value == nullptr) {
             return;
         }

@@ -111,10 +111,9 @@ private:
         const std::string_view customer =
             unless_zero(order_.id(kWooOrder["customer_id"], Need::kOptional, Seen::kHidden));
         std::string_view email;
-        order_.hidden_object(kWooOrder["billing"], kBilling, Need::kOptional,
-                             [&email](SourceObject& billing) {
-                                 email = billing.text(0, Need::kOptional, Seen::kHidden);
-                             });
+        order_.hidden_object(kWooOrder["billing"], kBilling, [&email](SourceObject& billing) {
+            email = billing.text(0, Need::kOptional, Seen::kHidden);
+        });
         draft_.set_customer(customer, email);
         const std::string_view field = arguments_.request.anon_field;
         std::string_view entry;
