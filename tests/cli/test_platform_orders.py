@@ -148,17 +148,15 @@ def test_settings_of_the_shop_are_options(tmp_path, token):
     assert "before_start" in run.err and not endpoint.requests
 
 
-@pytest.mark.parametrize("source, needed", [("shopify", SETTINGS), ("woocommerce", ["--from"])])
-def test_settings_of_an_unknown_shop_have_to_be_stated(tmp_path, token, source, needed):
+@pytest.mark.parametrize("source", ["shopify", "woocommerce"])
+def test_the_settings_of_an_unknown_shop_are_named(tmp_path, token, source):
     """An order that is read by other settings than its webhook is posted a second time."""
     path = write(tmp_path / "orders.json", [shopify() if source == "shopify" else woocommerce()])
     with Endpoint(SECRET) as endpoint:
-        run = send(path, endpoint, token, source=source, settings={}, store=tmp_path / "none")
-    assert run.status == 1 and not endpoint.requests
-    assert f"state it with {', '.join(needed)}, as `sluice shop set`" in run.err
-    with Endpoint(SECRET) as endpoint:
-        run = send(path, endpoint, token, source=source, settings={option: SETTINGS[option] for option in needed})
-    assert run.out == "1 sent, 0 rejected\n", run
+        run = send(path, endpoint, token, source=source, settings={"--money": "shop"}, store=tmp_path / "none")
+    assert (run.status, run.out) == (0, "1 sent, 0 rejected\n"), run
+    defaults = "are read with --test-orders ignore --gift-cards ignore, as `sluice shop set` has it"
+    assert (defaults in run.err) == (source == "shopify"), run
 
 
 @pytest.fixture
@@ -191,13 +189,14 @@ def test_the_stores_shop_says_how_its_orders_are_read(tmp_path, token, store):
     path = write(tmp_path / "orders.json", orders)
     with Endpoint(SECRET) as endpoint:
         run = send(path, endpoint, token, settings={}, store=store)
-    assert run.status == 1 and "1 sent, 1 rejected" in run.out and "1 before_start" in run.err
+    assert run.status == 1 and "2 sent, 1 rejected" in run.out and run.err.count("known") == 0
     assert "not those of the shop's --platform-shop" in run.out + run.err
-    (request,) = endpoint.requests
-    assert json.loads(request["body"])["currency_code"] == "USD"
+    assert [json.loads(request["body"])["currency_code"] for request in endpoint.requests] == ["USD", "USD"]
     with Endpoint(SECRET) as endpoint:
-        run = send(write(tmp_path / "again.json", orders[:2]), endpoint, token, store=store, settings={"--from": "2026-01-01T00:00:00Z"})
-    assert run.out == "2 sent, 0 rejected\n", "an option that is stated wins"
+        run = send(write(tmp_path / "again.json", orders[:2]), endpoint, token, store=store,
+                   settings={"--from": "2026-03-01T00:00:00Z", "--test-orders": "ignore"})
+    assert run.out == "0 sent, 0 rejected\n", "an option that is stated wins"
+    assert "1 before_start" in run.err and "1 test_order" in run.err
     with Endpoint(SECRET) as endpoint:
         run = send(path, endpoint, token, source="woocommerce", store=store)
     assert run.status == 1 and "shop mugs is on shopify" in run.err
@@ -208,7 +207,7 @@ def test_check_sends_nothing(tmp_path, store):
     run = sluice("send", "orders", path, "--source", "shopify", "--check")
     assert (run.status, run.out) == (0, "1 records are valid\n")
     run = sluice("send", "orders", path, "--source", "shopify", "--check", "--shop", "own", store=store)
-    assert run.status == 1 and "has no platform" in run.err
+    assert run.status == 0 and "are read with --money shop" in run.err
 
 
 def test_written_events_of_a_platform_are_updates(tmp_path, token):

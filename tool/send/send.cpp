@@ -320,7 +320,7 @@ void declare_orders(Subcommand group) {
         .required();
     add_source(orders, command.source).required();
     add_value(orders, "--from", "TIME", command.settings.from, parse_time,
-              "Leave out orders placed before this time (default: the shop's)");
+              "Leave out orders placed before this time");
     add_shopify_settings(orders, command.settings, "the shop's");
     declare_target(orders, command);
     add_rate(orders, command);

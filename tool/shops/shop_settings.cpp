@@ -1,23 +1,23 @@
 #include "tool/shops/shop_settings.hpp"
 
+#include <cstdio>
+
+#include "program/cli/output.hpp"
 #include "worker/access/registry_access.hpp"
 
 namespace sluice::cli {
 namespace {
 
-/// Returns the options that have to state the settings, and do not.
-std::string missing_options(Platform platform, const StatedSettings& stated) {
-    std::string names;
-    const auto add = [&names](bool is_stated, const char* name) {
-        names += is_stated ? "" : (names.empty() ? "" : ", ") + std::string(name);
+/// Returns the settings of Shopify's orders that no option states, as options with their defaults.
+std::string default_options(const StatedSettings& stated) {
+    std::string options;
+    const auto add = [&options](bool is_stated, const char* option) {
+        options += is_stated ? "" : (options.empty() ? "" : " ") + std::string(option);
     };
-    add(stated.from.has_value(), "--from");
-    if (platform == Platform::kShopify) {
-        add(stated.presentment_money.has_value(), "--money");
-        add(stated.counts_test_orders.has_value(), "--test-orders");
-        add(stated.counts_gift_cards.has_value(), "--gift-cards");
-    }
-    return names;
+    add(stated.presentment_money.has_value(), "--money shop");
+    add(stated.counts_test_orders.has_value(), "--test-orders ignore");
+    add(stated.counts_gift_cards.has_value(), "--gift-cards ignore");
+    return options;
 }
 
 SourceSettings with_stated(SourceSettings settings, const StatedSettings& stated) {
@@ -39,18 +39,21 @@ Result<SourceSettings> shop_settings(const Frame& frame, const std::string& shop
         frame, [&](store::Registry& registry) { return find_shop(registry, ShopId(shop)); });
     const Platform own = known.ok() ? known->source.platform : Platform::kNone;
     if (own == platform) {
-        return with_stated(known->source.settings, stated);
+        SourceSettings settings = known->source.settings;
+        settings.from.reset();
+        return with_stated(settings, stated);
     }
     if (own != Platform::kNone) {
         return invalid("shop " + shop + " is on " + std::string(to_string(own)));
     }
-    const std::string missing = missing_options(platform, stated);
-    if (missing.empty()) {
-        return with_stated({}, stated);
+    const std::string defaults = platform == Platform::kShopify ? default_options(stated) : "";
+    if (!defaults.empty()) {
+        std::fprintf(stderr,
+                     "sluice: this machine does not know how webhooks of shop %s are read; its "
+                     "orders are read with %s, as `sluice shop set` has it\n",
+                     printable(shop).c_str(), defaults.c_str());
     }
-    const std::string why = known.ok() ? "the store's shop has no platform" : known.error().message;
-    return invalid("how the orders of shop " + shop + " are read is not known here (" + why +
-                   "): state it with " + missing + ", as `sluice shop set` has it");
+    return with_stated({}, stated);
 }
 
 }  // namespace sluice::cli

@@ -16,9 +16,10 @@ struct StatedSettings {
     std::optional<bool> presentment_money, counts_test_orders, counts_gift_cards;
 };
 
-/// Returns the settings of the store's shop, as nginx uses them for its webhooks. Options that are
-/// stated win. If this machine has no such shop, the options have to state all settings, because an
-/// order that is read by others than its webhook is posted a second time; else returns kInvalid.
+/// Returns the settings of the store's shop, as nginx uses them for its webhooks, but its --from: a
+/// file has the orders from before the webhooks. Options that are stated win. If this machine has
+/// no such shop, an option that is not stated has its default, and a line on stderr names it.
+/// Returns kInvalid for a shop of another platform.
 /// @param shop  Empty: an option that is not stated has its default.
 [[nodiscard]] Result<SourceSettings> shop_settings(const Frame& frame, const std::string& shop,
                                                    Platform platform, const StatedSettings& stated);
