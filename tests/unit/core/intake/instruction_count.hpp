@@ -7,8 +7,8 @@
 
 namespace sluice::test {
 
-/// The number of instructions that `work` executes, by stepping through it in a child process.
-/// Symbols and static objects should be warm: call `work` once before. Nothing where the system
+/// The number of instructions that `work` executes the second time, by stepping through it in a
+/// child process: by then symbols, static objects and the heap are warm. Nothing where the system
 /// does not let a process trace its child.
 std::optional<std::uint64_t> instructions_of(const std::function<void()>& work);
 
