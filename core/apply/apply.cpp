@@ -279,6 +279,7 @@ Applied Applier::apply_deletion(const Decoded& decoded, LedgerTxn& txn) {
     OrderEvent event;
     event.topic = meta.topic;
     event.order_id = deletion->order_id;
+    event.cancelled_at = Timestamp::parse(meta.source->triggered_at).value_or(meta.received_at);
     EventArrival arrival{decoded.input.seq, meta.received_at, {}, {}, {}, meta.traceparent};
     arrival.digest = first_half(decoded.prepared.body_sha256);
     arrival.source = event_source(meta.source);
@@ -286,10 +287,6 @@ Applied Applier::apply_deletion(const Decoded& decoded, LedgerTxn& txn) {
     if (!version && meta.source->platform == Platform::kShopify) {
         version = Timestamp{meta.received_at.seconds, kNanosMax};
     }
-    // The platform's time is not signed, so it is not later than what intake made the version of.
-    event.cancelled_at =
-        std::min(Timestamp::parse(meta.source->triggered_at).value_or(meta.received_at),
-                 std::max(meta.received_at, version.value_or(meta.received_at)));
     const OrderArrival arrived{
         event,   meta.account_number,          meta.shop_number, meta.shop_id,
         arrival, {{meta.source->platform, {}}}};

@@ -105,15 +105,6 @@ RecordSource source_of(const RequestHead& head, Platform platform, const Digest2
             signature};
 }
 
-/// Returns when the event happened, by a header that is not signed. A time beyond the clocks of two
-/// machines counts as the receipt, because a deletion of the far future would make each later state
-/// of its order stale.
-std::optional<Timestamp> triggered_at(const RequestHead& head, Timestamp now) noexcept {
-    constexpr std::int64_t kClocksDifferSeconds = 60;
-    const auto stated = Timestamp::parse(head.triggered_at.value);
-    return stated && *stated > now.plus_seconds(kClocksDifferSeconds) ? now : stated;
-}
-
 Topic topic_of(TranslationKind kind) noexcept {
     return kind == TranslationKind::kDeletion  ? Topic::kOrderDelete
            : kind == TranslationKind::kPrivacy ? Topic::kPrivacyRequest
@@ -231,7 +222,7 @@ Accepting accept_webhook(const RequestHead& head, Platform platform, std::string
     request.topic = state_of(head.topic) == HeaderState::kOnce ? head.topic.value : "";
     request.body = text;
     request.anon_field = anon_field;
-    request.triggered_at = triggered_at(head, now);
+    request.triggered_at = Timestamp::parse(head.triggered_at.value);
     accept(scratch.translator.translate(request, sender.shop->source.settings), sender,
            source_of(head, platform, sender.signature), result);
     return result;
