@@ -83,8 +83,8 @@ void visit_shops(
 
 struct NodeState {
     LedgerHead head;
-    /// This store's node is behind if its inputs have waited, or its worker was silent, for over
-    /// five minutes, and is never gone. Another one is judged by its last receipt.
+    /// By its last receipt. This store's node is also behind if its inputs have waited, or its
+    /// worker was silent, for over five minutes, and is never gone.
     lists::NodePace pace = lists::NodePace::kCurrent;
 };
 /// Returns every node, by UUID.

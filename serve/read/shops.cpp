@@ -196,10 +196,12 @@ std::vector<NodeState> node_states(Read& read) {
         nodes.push_back({head});
     });
     for (NodeState& node : nodes) {
-        const bool is_own = node.head.node == read.worker.node;
-        const NodePace own = read.worker.is_behind ? NodePace::kBehind : NodePace::kCurrent;
-        node.pace =
-            is_own ? own : lists::pace_of(node.head.last_received, newest, read.now, kNodeGoneDays);
+        node.pace = lists::pace_of(node.head.last_received, newest, read.now, kNodeGoneDays);
+        if (node.head.node == read.worker.node) {  // it runs, so it is not gone
+            node.pace = read.worker.is_behind          ? NodePace::kBehind
+                        : node.pace == NodePace::kGone ? NodePace::kCurrent
+                                                       : node.pace;
+        }
     }
     return nodes;
 }
