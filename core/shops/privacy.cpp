@@ -29,15 +29,13 @@ bool write_privacy_request(const JsonValue& root, const ReadArguments& arguments
                            SourceReading& reading) {
     const FieldPlace place;
     SourceObject request(kPrivacy, root, place, reading);
-    const std::string_view topic = arguments.request.topic;
-    const std::string_view shop_id =
-        request.id(kPrivacy["shop_id"], Need::kOptional, Seen::kHidden);
     const std::uint64_t shop = arguments.settings.platform_shop;
-    if (shop != 0 && shop_id != std::to_string(shop)) {
+    if (shop != 0 &&
+        request.id(kPrivacy["shop_id"], Need::kOptional, Seen::kHidden) != std::to_string(shop)) {
         return false;
     }
-    check_topic(request, topic);
-    json.field("topic", topic);
+    check_topic(request, arguments.request.topic);
+    json.field("topic", arguments.request.topic);
     request.hidden_object(kPrivacy["customer"], kPerson, [&json](SourceObject& person) {
         const std::string_view id = person.id(0, Need::kOptional, Seen::kHidden);
         const std::string_view email = person.text(1, Need::kOptional, Seen::kHidden);

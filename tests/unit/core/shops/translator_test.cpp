@@ -451,6 +451,10 @@ TEST(Translator, ABodyOfAnotherTopicErasesNobody) {
               TranslationKind::kPrivacy);
     EXPECT_THAT(Translated(Platform::kShopify, "customers/redact", asked).faults(),
                 ElementsAre("orders_requested INVALID_FORMAT", "data_request INVALID_FORMAT"));
+    const std::string without_shop = R"({"shop_id":{},"customer":{"id":191167}})";
+    EXPECT_EQ(Translated(Platform::kShopify, "customers/redact", without_shop).result.kind,
+              TranslationKind::kPrivacy)
+        << "the shop is read only to be compared";
     const std::string of_shop = R"({"shop_id":954889,"shop_domain":"a.myshopify.com"})";
     EXPECT_EQ(Translated(Platform::kShopify, "shop/redact", of_shop).result.kind,
               TranslationKind::kPrivacy);
