@@ -29,8 +29,21 @@ show_tenths() {
     done
 }
 
+# Names clang++ in CXX where it is installed with a standard library and CXX is empty: it compiles code that is not
+# optimized in two thirds of g++'s time.
+choose_compiler() {
+    local version
+    [ -z "${CXX:-}" ] || return 0
+    version=$(clang++ -dumpversion 2> /dev/null) || return 0
+    [ "${version%%.*}" -ge 14 ] || return 0
+    if echo '#include <filesystem>' | clang++ -std=c++20 -fsyntax-only -x c++ - 2> /dev/null; then
+        export CC=clang CXX=clang++
+    fi
+}
+
 build_with_progress() { # PRESET TARGET...: shows what the compiler says only if it fails
     local log failed=0
+    choose_compiler
     log=$(mktemp)
     scripts/build "$@" 2>&1 | tee "$log" | show_tenths || failed=1
     [ "$failed" = 0 ] || tail -n 40 "$log" >&2

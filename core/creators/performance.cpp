@@ -146,12 +146,13 @@ private:
     }
 
     bool has_amounts(std::uint32_t month) {
-        const auto [known, added] = months_.try_emplace(month, false);
-        if (added) {
+        const auto known = months_.try_emplace(month, false);
+        bool& has_sums = known.first->second;
+        if (known.second) {
             lists::scan_month(own_.ledger_, own_.scope_.account(), month, own_.scope_.creator(),
-                              [&](const MonthlySum&) { known->second = true; });
+                              [&has_sums](const MonthlySum&) { has_sums = true; });
         }
-        return known->second;
+        return has_sums;
     }
 
     CreatorLedger& own_;

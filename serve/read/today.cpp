@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <ranges>
 
 #include "core/ledger/paged_reads.hpp"
 #include "core/lists/approvals.hpp"
@@ -417,8 +416,17 @@ private:
                 {"left", std::move(left)}};
     }
 
+    template <class Each>
+    [[nodiscard]] static Json list_of_days(Each&& each) {
+        Json days = Json::array();
+        for (std::size_t day = 0; day < kDays; ++day) {
+            days.push_back(each(day));
+        }
+        return days;
+    }
+
     [[nodiscard]] Json days_json(const Figures& sums) const {
-        return Json::list(std::views::iota(std::size_t{0}, kDays), [&](std::size_t day) -> Json {
+        return list_of_days([&](std::size_t day) -> Json {
             return {{"day", day_text(days_.first_bar, day)},
                     {"earned", sums.earned[day].to_string()},
                     {"adjusted", sums.adjusted[day].to_string()}};
@@ -426,7 +434,7 @@ private:
     }
 
     [[nodiscard]] Json clearing_json(const Figures& sums) const {
-        return Json::list(std::views::iota(std::size_t{0}, kDays), [&](std::size_t day) -> Json {
+        return list_of_days([&](std::size_t day) -> Json {
             return {{"day", day_text(days_.today, day)},
                     {"amount", sums.clearing[day].to_string()}};
         });

@@ -217,9 +217,11 @@ Status run_export(const Frame& frame, const ExportCommand& command) {
 }  // namespace
 
 void declare_export_tables(Subcommand app) {
-    auto [exported, command] = add_command(
+    const auto added = add_command(
         app, "export", "Write the tables of one snapshot to files, for databases of analysts",
         run_export);
+    const Subcommand exported = added.first;
+    auto& command = added.second;
     add_file(exported, "FOLDER", "FOLDER", command.folder, FileUse::kOutputFolder,
              "Folder of the files; it must be new or empty");
     exported.require([&command] { return command.folder.empty() ? "FOLDER" : ""; });

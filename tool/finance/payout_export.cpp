@@ -156,7 +156,7 @@ Result<std::vector<OutFile>> read_files(LedgerReader& ledger, AccountNumber acco
     notes = plan->notes;
     std::vector<OutFile> out;
     for (FilePayouts& one : plan->files) {
-        OutFile& file = out.emplace_back(command);
+        OutFile& file = out.emplace_back(OutFile{command, {}});
         file.command.out_suffix = one.suffix;
         file.command.submit.key = key_of(command.submit.key, one.suffix);
         if (one.are_sent) {

@@ -69,16 +69,16 @@ Result<ListMap> parse_list_map(std::string_view text) {
 }
 
 Parsed<Timestamp> parse_list_time(std::string_view text) {
-    constexpr std::size_t kDateBytes = 10;    // 2026-03-01
+    constexpr std::size_t kDayBytes = 10;     // 2026-03-01
     constexpr std::size_t kOffsetDigits = 4;  // +0100
     std::string time(text);
-    if (time.size() > kDateBytes && time[kDateBytes] == ' ') {
-        time[kDateBytes] = 'T';
+    if (time.size() > kDayBytes && time[kDayBytes] == ' ') {
+        time[kDayBytes] = 'T';
     }
     if (time.ends_with(" UTC")) {
         time.replace(time.size() - kOffsetDigits, kOffsetDigits, "Z");
     }
-    const std::size_t sign = time.find_first_of("+-", std::min(kDateBytes, time.size()));
+    const std::size_t sign = time.find_first_of("+-", std::min(kDayBytes, time.size()));
     if (sign != std::string::npos) {
         if (time.size() - sign == kOffsetDigits + 1 && time.find(':', sign) == std::string::npos) {
             time.insert(sign + 3, ":");

@@ -81,9 +81,10 @@ void check_creators(LedgerReader& ledger, const std::string& file, const Creator
                 .first->second.add(row.creator.str(), row.creator.str(), row.line, warnings);
         }
     }
-    for (const auto& [account, spellings] : added) {
-        ledger.scan(CreatorRow{account, {}, {}, {}, {}}, {1, 1}, [&](const CreatorRow& row) {
-            spellings.compare(row.creator.str(), row.creator.str(), warnings);
+    for (const auto& creators : added) {
+        const CreatorRow first{creators.first, {}, {}, {}, {}};
+        ledger.scan(first, {1, 1}, [&](const CreatorRow& row) {
+            creators.second.compare(row.creator.str(), row.creator.str(), warnings);
         });
     }
 }
@@ -97,10 +98,10 @@ void check_codes(LedgerReader& ledger, const std::string& file, const CreatorImp
                 .first->second.add(row.code, ascii_lower(row.code), row.line, warnings);
         }
     }
-    for (const auto& [id, spellings] : stated) {
-        const Program& program = programs.find(id)->program;
+    for (const auto& codes : stated) {
+        const Program& program = programs.find(codes.first)->program;
         ledger.scan_codes(program.account, program.id, [&](const CodeRow& row) {
-            spellings.compare(row.code, ascii_lower(row.code), warnings);
+            codes.second.compare(row.code, ascii_lower(row.code), warnings);
         });
     }
 }
