@@ -190,7 +190,9 @@ public:
     [[nodiscard]] std::string differences() const {
         std::string wrong;
         for (const auto* sums : {&orders_, &earned_}) {
-            for (const auto& [name, rest] : *sums) {
+            for (const auto& sum : *sums) {
+                const std::string& name = sum.first;
+                const Decimal& rest = sum.second;
                 const bool is_by_hand = std::any_of(
                     by_hand_.begin(), by_hand_.end(),
                     [&name](const std::string& whose) { return name.starts_with(whose); });

@@ -13,7 +13,7 @@ struct Recorded {
     std::vector<HistoryPoint> points;
 
     bool offer(std::uint64_t now_ms, std::uint64_t depth = 0) {
-        return history->offer(sum_metrics({block.get(), 1}), {depth}, now_ms);
+        return history->offer(sum_metrics({block.get(), 1}), depth, now_ms);
     }
     void accept(int count) {
         for (int i = 0; i < count; ++i) {
