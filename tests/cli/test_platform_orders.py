@@ -42,6 +42,25 @@ def translate(path, *line, source="shopify", **how):
     return sluice("translate", path, "--source", source, *line, **how)
 
 
+def test_the_field_of_the_device_has_the_name_that_nginx_gives_it(tmp_path):
+    """TM1: it follows sluice_header_prefix, in what reconcile writes as well."""
+    device = "device-12345678"
+    order = shopify(note_attributes=[{"name": "_lc_anon_id", "value": device}], landing_site=None)
+    path = write(tmp_path / "orders.json", [order])
+    assert "svc_anon_id" not in translate(path).json()
+    assert translate(path, "--header-prefix", "X-LC-").json()["lc_anon_id"] == device
+    store = tmp_path / "store"
+    sluice("init", store=store)
+    sluice("account", "create", "acme", store=store)
+    sluice("shop", "create", "mugs", "--account", "acme", store=store)
+    sluice("worker", "--until-empty", store=store)
+    out = tmp_path / "events.ndjson"
+    run = sluice("reconcile", path, "--shop", "mugs", "--source", "shopify", "--header-prefix", "X-LC-", "--no-wait",
+                 "--settle", "0s", "--write-events", out, store=store)
+    assert run.status == 0, run
+    assert json.loads(out.read_text())["lc_anon_id"] == device
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_a_file_has_one_line_for_each_order(tmp_path, form):
     run = translate(write(tmp_path / "orders.json", [shopify(id=1), shopify(id=2)], form))

@@ -479,9 +479,8 @@ Result<std::unique_ptr<OrderList>> open_order_list(const std::string& path, cons
 
 Result<std::unique_ptr<OrderList>> open_platform_list(const std::string& path,
                                                       const OrderSource& source,
-                                                      LeftOut& left_out) {
-    // The device id, whose field has another name in some stores, is not compared.
-    return TranslatedOrders::open(path, source, "svc_anon_id")
+                                                      std::string anon_field, LeftOut& left_out) {
+    return TranslatedOrders::open(path, source, std::move(anon_field))
         .and_then([&](TranslatedOrders orders) {
             return Result(
                 std::make_unique<PlatformList>(std::move(orders), source.platform, left_out));

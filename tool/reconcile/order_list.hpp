@@ -71,8 +71,10 @@ private:
 
 /// Opens the orders of a platform's file, each as the payload that its translation is. Orders that
 /// a webhook would not store are added to `left_out`, which must outlive the list.
+/// @param anon_field  Name of the device id's field, such as `svc_anon_id`.
 [[nodiscard]] Result<std::unique_ptr<OrderList>> open_platform_list(const std::string& path,
                                                                     const OrderSource& source,
+                                                                    std::string anon_field,
                                                                     LeftOut& left_out);
 
 }  // namespace sluice::cli

@@ -28,6 +28,7 @@ constexpr std::uint64_t kSettleSeconds = 600;
 
 struct ReconcileCommand {
     std::string file, events_file, ledger;
+    std::string header_prefix = "X-SVC-";
     ShopId shop;
     std::optional<Timestamp> since, until;
     ListMap map;
@@ -364,7 +365,8 @@ Result<std::unique_ptr<OrderList>> open_list(const ReconcileCommand& command,
     }
     OrderSource source = command.source;
     source.settings = shop.source.settings;
-    return open_platform_list(command.file, source, left_out);
+    return open_platform_list(command.file, source, anon_field_name(command.header_prefix),
+                              left_out);
 }
 
 Status run_reconcile(const Frame& frame, const ReconcileCommand& command) {
@@ -437,6 +439,7 @@ void declare_reconcile(Subcommand app) {
               "(default: all)");
     add_file(reconcile, "--write-events", "OUT", command.events_file, FileUse::kOutput,
              "Write the payloads of the listed missing and stale orders, for `sluice send events`");
+    add_header_prefix(reconcile, command.header_prefix);
     add_flag(reconcile, "--check", command.check,
              "Exit with 1 if a row is missing, stale, different, extra or unreadable, or a mapped "
              "column has no value");

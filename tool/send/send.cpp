@@ -273,12 +273,6 @@ Result<Topic> parse_topic_of(std::string_view text) {
     return *topic;
 }
 
-/// Accepts visible ASCII only, because the word becomes part of a header.
-Result<std::string> parse_header_word(std::string_view text) {
-    const bool visible = std::ranges::all_of(text, [](char c) { return c > ' ' && c < 127; });
-    return fitting(text, visible && !text.empty(), "expected visible characters without spaces");
-}
-
 void declare_target(Subcommand app, SendCommand& command) {
     const Option check = add_flag(app, "--check", command.check,
                                   "Only report the records that the server would reject");
@@ -293,9 +287,7 @@ void declare_target(Subcommand app, SendCommand& command) {
         "others)");
     const Option token_file = add_text(app, "--token-file", "F", command.token_file,
                                        "File with the token's secret; - means standard input");
-    add_value(app, "--header-prefix", "PREFIX", command.credentials.header_prefix,
-              parse_header_word,
-              "Prefix of header names, as nginx's sluice_header_prefix (default: X-SVC-)");
+    add_header_prefix(app, command.credentials.header_prefix);
     app.require([check, url, shop, token_file] {
         return check.is_given() || (url.is_given() && shop.is_given() && token_file.is_given()) ? ""
                : !url.is_given()  ? "--url"

@@ -1,7 +1,12 @@
 // Source options: the options that say of which platform orders are, and how they are read.
 #pragma once
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+
 #include "program/cli/cli.hpp"
+#include "program/cli/cli_values.hpp"
 #include "tool/shops/translated_orders.hpp"
 
 namespace sluice::cli {
@@ -12,6 +17,18 @@ inline Option add_source(Subcommand app, OrderSource& source) {
         app, "--source", source.platform,
         {{"shopify", Platform::kShopify}, {"woocommerce", Platform::kWooCommerce}},
         "Platform whose API returned the orders of the file");
+}
+
+/// Accepts visible ASCII only, because the word becomes part of a header.
+inline Result<std::string> parse_header_word(std::string_view text) {
+    const bool visible = std::ranges::all_of(text, [](char c) { return c > ' ' && c < 127; });
+    return fitting(text, visible && !text.empty(), "expected visible characters without spaces");
+}
+
+/// Adds `--header-prefix`, which names the field of the device id.
+inline void add_header_prefix(Subcommand app, std::string& prefix) {
+    add_value(app, "--header-prefix", "PREFIX", prefix, parse_header_word,
+              "Prefix of header names, as nginx's sluice_header_prefix (default: X-SVC-)");
 }
 
 /// Adds the settings by which orders of Shopify are read.

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "core/protocol/order_event.hpp"
 #include "core/protocol/record.hpp"
 #include "core/shops/source_rows.hpp"
 #include "program/cli/cli_values.hpp"
@@ -16,11 +17,10 @@
 namespace sluice::cli {
 namespace {
 
-constexpr const char* kAnonField = "svc_anon_id";
-
 struct TranslateCommand {
     std::string file = "-";
     OrderSource source;
+    std::string header_prefix = "X-SVC-";
     std::optional<ShopId> shop;
     bool explain = false;
     Format format = Format::kTable;
@@ -129,7 +129,8 @@ Status read_shop(const Frame& frame, TranslateCommand& command) {
 }
 
 Status translate_file(const TranslateCommand& command) {
-    auto orders = TranslatedOrders::open(command.file, command.source, kAnonField);
+    auto orders = TranslatedOrders::open(command.file, command.source,
+                                         anon_field_name(command.header_prefix));
     if (!orders.ok()) {
         return orders.error();
     }
@@ -244,6 +245,7 @@ void declare_translate(Subcommand app) {
                                   "updated order)");
     const Option shop = add_id(translate, "--shop", "S", command.shop,
                                "Shop of the store, whose platform and settings count");
+    add_header_prefix(translate, command.header_prefix);
     const Option stored = add_flag(translate, "--stored", command.stored,
                                    "Translate again what the store keeps: print the orders of "
                                    "--shop that are read otherwise today, or the one of --dead");
