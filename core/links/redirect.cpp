@@ -91,6 +91,40 @@ private:
     bool has_some_ = false;
 };
 
+/// Calls `visit` with each parameter of a query.
+template <class Visit>
+void each_parameter(std::string_view query, Visit visit) {
+    for (std::size_t at = 0; at < query.size();) {
+        const std::size_t end = std::min(query.find('&', at), query.size());
+        visit(query.substr(at, end - at));
+        at = end + 1;
+    }
+}
+
+void add_without(Parameters& parameters, std::string_view query, std::string_view name) {
+    each_parameter(query, [&](std::string_view parameter) {
+        if (!is_named(parameter, name)) {
+            parameters.add(parameter);
+        }
+    });
+}
+
+/// Adds a destination's query as it stands. `link create` does not know the name of the device's
+/// parameter in nginx: a destination that has it would say who is paid.
+void add_stored(Parameters& parameters, std::string_view query, std::string_view name) {
+    bool is_taken = false;
+    if (name != kDeviceName) {
+        each_parameter(query, [&](std::string_view parameter) {
+            is_taken = is_taken || is_named(parameter, name);
+        });
+    }
+    if (is_taken) {
+        add_without(parameters, query, name);
+    } else {
+        parameters.add(query);
+    }
+}
+
 }  // namespace
 
 std::optional<LinkTarget> parse_link_target(std::string_view raw,
@@ -122,15 +156,8 @@ std::string redirect_address(const Destination& to, const RedirectParts& parts) 
                     parts.query.size() + parts.device_name.size() + parts.device.size() + 4);
     address.append(to.base).append(parts.rest);
     Parameters parameters(address);
-    parameters.add(to.query);
-    for (std::size_t at = 0; at < parts.query.size();) {
-        const std::size_t end = std::min(parts.query.find('&', at), parts.query.size());
-        const std::string_view parameter = parts.query.substr(at, end - at);
-        if (!is_named(parameter, parts.device_name)) {
-            parameters.add(parameter);
-        }
-        at = end + 1;
-    }
+    add_stored(parameters, to.query, parts.device_name);
+    add_without(parameters, parts.query, parts.device_name);
     if (!parts.device.empty()) {
         parameters.add(parts.device_name, parts.device);
     }

@@ -33,7 +33,7 @@ struct LinkTarget {
 /// Additions to a destination.
 struct RedirectParts {
     std::string_view rest{}, query{};  ///< From a deep link. Requires: fits_link().
-    /// Name of the parameter: those of the request are left out.
+    /// Name of the parameter: those of the request and of the destination are left out.
     std::string_view device_name = kDeviceName;
     std::string_view device{};  ///< Or empty.
 };

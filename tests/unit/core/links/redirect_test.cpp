@@ -44,6 +44,22 @@ TEST(Redirect, Example9_ADeepLinkTakesPathAndQuery) {
               "https://shop.example/us/x?a=1&b=2");
 }
 
+TEST(Redirect, LK2_ADestinationSaysNoDeviceUnderAnotherPrefixEither) {
+    const auto sent = [](std::string_view url) {
+        const Result<Destination> to = parse_destination(url);
+        RedirectParts parts;
+        parts.device_name = "lc_anon_id";
+        parts.device = "12345678";
+        return redirect_address(*to, parts);
+    };
+    EXPECT_EQ(sent("https://shop.example/?lc_anon_id=evil&&a=1#top"),
+              "https://shop.example/?a=1&lc_anon_id=12345678#top");
+    EXPECT_EQ(sent("https://shop.example/?lc%5Fanon_id=evil"),
+              "https://shop.example/?lc_anon_id=12345678");
+    EXPECT_EQ(sent("https://shop.example/?a=1&&b"),
+              "https://shop.example/?a=1&&b&lc_anon_id=12345678");
+}
+
 TEST(Redirect, OtherLinksTakeNoRestButALoneSlash) {
     constexpr const char* kMug = "https://shop.example/mug";
     EXPECT_EQ(sent_to(kMug, "/l/anna/", false, ""), kMug);
