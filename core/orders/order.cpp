@@ -18,12 +18,13 @@ bool is_known_event(const OrderState& state, Topic topic, const EventDigest& dig
            (state.events_count > state.events.size() && txn.has_event(state.key, topic, digest));
 }
 
-/// Returns whether the version that stands came from an event with this topic and digest.
-bool stands(const OrderState& state, Topic topic, const EventDigest& digest, LedgerTxn& txn) {
+/// Returns whether the version that stands came from an event that `is_one` accepts.
+template <class IsOne>
+bool stands(const OrderState& state, LedgerTxn& txn, IsOne is_one) {
     bool found = false;
     const auto compare = [&](const EventTrace& event) {
-        found = found || (event.seq == state.last_applied && event.node == state.last_node &&
-                          event.topic == topic && event.digest == digest);
+        found = found ||
+                (event.seq == state.last_applied && event.node == state.last_node && is_one(event));
     };
     std::ranges::for_each(state.events, compare);
     if (!found && state.events_count > state.events.size()) {
@@ -166,13 +167,24 @@ OrderApplier::Before OrderApplier::before_event(LedgerTxn& txn) {
 bool OrderApplier::is_duplicate_event(const OrderArrival& arrival, LedgerTxn& txn) {
     const Topic topic = arrival.event.topic;
     const EventDigest& digest = arrival.arrival.digest;
+    const auto is_same = [&](const EventTrace& event) {
+        return event.topic == topic && event.digest == digest;
+    };
     if (!is_known_event(state_, topic, digest, txn) ||
-        (arrival.source && !stands(state_, topic, digest, txn))) {
+        (arrival.source && !stands(state_, txn, is_same))) {
         return false;
     }
     ++state_.duplicates_count;
     txn.put_updated(state_);
     return true;
+}
+
+/// O7. WooCommerce states no version of a deletion, so any state that arrives after it undoes it.
+bool OrderApplier::undoes_deletion(const OrderArrival& arrival, LedgerTxn& txn) {
+    return state_.cancelled_at && arrival.source &&
+           arrival.source->platform == Platform::kWooCommerce &&
+           stands(state_, txn,
+                  [](const EventTrace& event) { return event.topic == Topic::kOrderDelete; });
 }
 
 InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn) {
@@ -184,6 +196,9 @@ InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn
         return InputClass::kDuplicate;
     }
     const Before before = created ? Before{} : before_event(txn);
+    if (undoes_deletion(arrival, txn)) {
+        state_.version = {};
+    }
     OrderStep step = apply_event(
         state_, created, arrival.event, arrival.arrival,
         [&](std::string_view id) { return txn.refund_owner(arrival.account, arrival.shop, id); });

@@ -58,6 +58,7 @@ private:
     };
     [[nodiscard]] Before before_event(LedgerTxn& txn);
     bool is_duplicate_event(const OrderArrival& arrival, LedgerTxn& txn);
+    bool undoes_deletion(const OrderArrival& arrival, LedgerTxn& txn);
     InputClass keep_deletion(const OrderArrival& arrival, LedgerTxn& txn);
     void apply_earlier_deletion(const OrderArrival& arrival, OrderStep& step, LedgerTxn& txn);
     InputClass finish_event(const OrderArrival& arrival, OrderStep& step, const Before& before,

@@ -74,6 +74,19 @@ TEST_P(PlatformRules, O7_OnWooCommerceNoDeletionIsKept) {
     EXPECT_EQ(books.commission(), "10.00 USD");
 }
 
+TEST_P(PlatformRules, O7_OnWooCommerceAnyStateUndoesADeletion) {
+    books.source->platform = Platform::kWooCommerce;
+    books.update(order(3));
+    books.update(order(9));
+    books.remove("o1");
+    EXPECT_EQ(books.commission(), "0.00 USD");
+    EXPECT_EQ(books.update(order(3)).input_class, InputClass::kApplied);
+    EXPECT_EQ(books.commission(), "10.00 USD");
+    EXPECT_EQ(books.order().version.to_string(), "2026-01-02T00:00:03Z");
+    EXPECT_EQ(books.update(order(9)).input_class, InputClass::kApplied);
+    EXPECT_EQ(books.update(order(5)).input_class, InputClass::kStale);
+}
+
 TEST_P(PlatformRules, O7_ADeletionCancelsAtTheTimeOfItsWebhook) {
     books.update(order(3));
     books.source->triggered_at = "2026-01-03T10:00:00.5Z";
