@@ -25,17 +25,13 @@ function sluice_refunded_items( $refund, $type ) {
 	return $rows;
 }
 
-/**
- * Adds lines, shipping and fees to each refund of an order. The REST API answers with it, and a webhook's payload is
- * that answer, so an order has the same refunds whether it is sent or exported.
- */
-function sluice_add_refunded_items( $response ) {
-	$payload = $response->get_data();
+/** Adds lines, shipping and fees to each refund of an order as the REST API states it. */
+function sluice_with_refunded_items( $payload ) {
 	if ( empty( $payload['refunds'] ) || ! is_array( $payload['refunds'] ) ) {
-		return $response;
+		return $payload;
 	}
 	foreach ( $payload['refunds'] as $at => $stated ) {
-		$refund = wc_get_order( $stated['id'] );
+		$refund = isset( $stated['line_items'] ) ? null : wc_get_order( $stated['id'] );
 		if ( ! $refund ) {
 			continue;
 		}
@@ -43,10 +39,22 @@ function sluice_add_refunded_items( $response ) {
 		$payload['refunds'][ $at ]['shipping_lines'] = sluice_refunded_items( $refund, 'shipping' );
 		$payload['refunds'][ $at ]['fee_lines']      = sluice_refunded_items( $refund, 'fee' );
 	}
-	$response->set_data( $payload );
+	return $payload;
+}
+
+/**
+ * The REST API answers with the refunded items, so an order has the same refunds whether it is sent or exported. A
+ * webhook's payload is that answer as a rule; the second filter finds them there, or adds them.
+ */
+function sluice_add_refunded_items( $response ) {
+	$response->set_data( sluice_with_refunded_items( $response->get_data() ) );
 	return $response;
 }
+function sluice_add_to_webhook( $payload, $resource ) {
+	return 'order' === $resource && is_array( $payload ) ? sluice_with_refunded_items( $payload ) : $payload;
+}
 add_filter( 'woocommerce_rest_prepare_shop_order_object', 'sluice_add_refunded_items', 10, 1 );
+add_filter( 'woocommerce_webhook_payload', 'sluice_add_to_webhook', 10, 2 );
 
 /** Keeps the device id of the customer's browser with a new order. */
 function sluice_keep_device( $order ) {

@@ -50,7 +50,11 @@ def test_the_plugin_names_the_lines_of_a_refund():
 
 def test_an_order_has_its_refunded_lines_in_a_webhook_and_in_an_export():
     """WC2 with BF1: the state of a file replaces that of the webhook of its second, so it may not have less."""
-    assert run_plugin(woo_order())["filters"] == ["woocommerce_rest_prepare_shop_order_object"]
+    order = woo_order(refunds=[{"id": 9, "reason": "", "total": "-35.75"}])
+    items = {"line_item": [{"line": "1", "quantity": -1, "total": "-28.13", "total_tax": "-5.62"}]}
+    made = run_plugin(order, {9: items})
+    assert made["payload"]["refunds"][0]["line_items"]
+    assert made["webhooks"] == [made["payload"], made["payload"]]
 
 
 def test_money_beyond_the_items_of_a_refund_is_shared():

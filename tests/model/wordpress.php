@@ -1,7 +1,7 @@
 <?php
 // Stands for WordPress and WooCommerce around the plugin of conf/shops: the few functions that it calls, with the
-// values of a file. Prints the order of the REST API after the plugin's filter, and an order's meta data after its
-// action.
+// values of a file. Prints the order of the REST API after the plugin's filter, the payload of a webhook that was built
+// without that filter, and an order's meta data after its action.
 define( 'ABSPATH', '/' );
 $given    = json_decode( stream_get_contents( STDIN ), true );
 $filters  = array();
@@ -54,10 +54,13 @@ require $argv[1];
 list( $function, $arguments ) = $filters['woocommerce_rest_prepare_shop_order_object'];
 $answer                       = array( new WP_REST_Response( $given['payload'] ), new NewOrder(), array() );
 $payload                      = $function( ...array_slice( $answer, 0, $arguments ) )->get_data();
+list( $function, $arguments ) = $filters['woocommerce_webhook_payload'];
+$of_webhook                   = fn( $order ) => $function( ...array_slice( array( $order, 'order', 1, 2 ), 0, $arguments ) );
+$webhooks                     = array( $of_webhook( $given['payload'] ), $of_webhook( $payload ) );
 $orders                       = array();
 foreach ( $actions as $name => $action ) {
 	$order = new NewOrder();
 	$action( $order );
 	$orders[ $name ] = (object) $order->meta;
 }
-echo json_encode( array( 'payload' => $payload, 'filters' => array_keys( $filters ), 'orders' => $orders ) );
+echo json_encode( array( 'payload' => $payload, 'webhooks' => $webhooks, 'orders' => $orders ) );
