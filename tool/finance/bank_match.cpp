@@ -1,6 +1,7 @@
 #include "tool/finance/bank_match.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -74,6 +75,7 @@ private:
     void judge_again(JudgedLine& judged);
     [[nodiscard]] std::vector<Posting>& postings_of(const std::string& payout_id);
     [[nodiscard]] std::vector<Posting> stored_postings(const std::string& payout_id);
+    [[nodiscard]] bool was_booked_on_another_day(const Payout& payout, Timestamp booking_date);
     [[nodiscard]] Payout* find(const std::string& id);
 
     LedgerReader& ledger_;
@@ -445,9 +447,30 @@ std::vector<BankMatcher::Posting> BankMatcher::stored_postings(const std::string
     return postings;
 }
 
+/// Returns whether an earlier statement settled the payout with a booking date that is more than a
+/// day away: a notification may state an hour of another zone. The date that a person or a pain.002
+/// gave is none.
+bool BankMatcher::was_booked_on_another_day(const Payout& payout, Timestamp booking_date) {
+    constexpr std::int64_t kDaySeconds = 24 * 3600;
+    if (!payout.paid_at ||
+        std::abs(payout.paid_at->seconds - booking_date.seconds) <= kDaySeconds) {
+        return false;
+    }
+    bool is_booked = false;
+    ledger_.scan_creator_journal(
+        payout.account, payout.creator, payout.closed_at, kEndOfTime,
+        [&](const JournalGroup& group) {
+            is_booked = is_booked || (group.payout_id == payout.payout_id &&
+                                      group.entries.front().reason == JournalReason::kSettle &&
+                                      group.note.starts_with(std::string(kReasonStart) + "camt."));
+        });
+    return is_booked;
+}
+
 /// A second payment of a payout is no repetition. Two postings are one payment only if the bank
 /// gives both the same reference, in different entries. A posting without a reference of its own
-/// may be the one that was recorded, unless the payout came back since.
+/// may be the one that was recorded, unless the payout came back since, or the bank booked the
+/// other on another day.
 void BankMatcher::judge_again(JudgedLine& judged) {
     const BankLine& line = judged.line;
     std::vector<Posting>& known = postings_of(judged.payout->payout_id);
@@ -457,8 +480,10 @@ void BankMatcher::judge_again(JudgedLine& judged) {
     const bool is_repeated =
         is_of([&](const Posting& one) { return one.refs.is_same_posting(here.refs); }) &&
         !is_of([&](const Posting& one) { return one.entry == here.entry; });
-    const bool is_first = !in_file && judged.payout->state == PayoutState::kPaid &&
-                          (known.empty() || here.refs.empty());
+    const bool is_first =
+        !in_file && judged.payout->state == PayoutState::kPaid &&
+        (known.empty() || here.refs.empty()) &&
+        !(line.booking_date && was_booked_on_another_day(*judged.payout, *line.booking_date));
     judged.records_ref = is_first && known.empty() && !here.refs.empty();
     if (is_repeated || is_first) {
         known.push_back(here);
