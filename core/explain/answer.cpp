@@ -120,6 +120,26 @@ std::optional<Timestamp> memo_time(const Explanation& e, JournalReason reason) {
     return at;
 }
 
+/// The hold of the creator in all programs or, without it, in the order's program. One hold may
+/// still block the order once the other is released.
+void say_creator_hold(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
+    const Attribution& given = e.order.position()->attribution;
+    CreatorHold all{.account = e.order.key.account, .creator = given.creator};
+    CreatorHold one{.account = all.account, .creator = all.creator, .program = given.program};
+    const bool holds_all = ledger.load(all);
+    if (ledger.load(one)) {
+        answer.since = one.held_at;
+    }
+    CommandLine release("sluice release");
+    release.with("--account", e.shop.account_id.view()).with("--creator", e.creator);
+    if (holds_all) {
+        answer.since = answer.since ? std::min(*answer.since, all.held_at) : all.held_at;
+    } else {
+        release.with("--program", given.program.view());
+    }
+    answer.command = release.with_reason();
+}
+
 /// The first thing that blocks, since when, and the command that ends it.
 void say_blocked(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger) {
     const std::string& what = e.blocked_by.front();
@@ -127,15 +147,7 @@ void say_blocked(OrderAnswer& answer, const Explanation& e, LedgerReader& ledger
         answer.since = memo_time(e, JournalReason::kMemoHeld);
         answer.command = CommandLine("sluice release").of_order(e).with_reason();
     } else if (what == "CREATOR_HOLD") {
-        CreatorHold hold{.account = e.order.key.account,
-                         .creator = e.order.position()->attribution.creator};
-        ledger.scan(hold, {2, 2}, [&answer](const CreatorHold& row) {
-            answer.since = answer.since ? std::min(*answer.since, row.held_at) : row.held_at;
-        });
-        answer.command = CommandLine("sluice release")
-                             .with("--account", e.shop.account_id.view())
-                             .with("--creator", e.creator)
-                             .with_reason();
+        say_creator_hold(answer, e, ledger);
     } else if (const auto kind = parse_name<AnomalyKind>(what)) {
         const auto row = ledger.anomaly(e.order.key, *kind);
         answer.since = row ? std::optional(row->recorded_at) : std::nullopt;

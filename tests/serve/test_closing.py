@@ -2,6 +2,7 @@
 
 import collections
 import decimal
+import shlex
 
 import pytest
 from harness import orders
@@ -73,6 +74,21 @@ def test_an_order_says_if_the_next_close_takes_it(office, order, words):
     answer = office.reader.object("order", shop="shop-1", order=order)["answer"]
     assert answer["sentence"].startswith(words), answer
     assert answer["next_step"], answer
+
+
+def test_the_command_of_an_order_releases_the_hold_that_blocks_it(office):
+    """G6: of all programs first, then the one of the order's program."""
+    office.edge.sluice("hold", *MINE, "--creator", "stop", "--program", "spring", *scene.WHY)
+
+    def answer():
+        office.edge.sluice("worker", "--until-empty")
+        return office.reader.object("order", shop="shop-1", order="STOP-0")["answer"]
+
+    for more in ([], ["--program", "spring"]):
+        command = shlex.split(answer()["command"])
+        assert command == ["sluice", "release", *MINE, "--creator", "stop", *more, "--reason", "WHY"]
+        office.edge.sluice(*command[1:])
+    assert answer()["status"] != "blocked"
 
 
 def test_a_viewer_reads_no_balance_in_the_answer_of_an_order(office):

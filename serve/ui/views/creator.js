@@ -113,8 +113,8 @@ function holds(creator, account) {
     { name: "Program", cell: (hold) => hold.program_id || "all" },
     { name: "By", cell: (hold) => hold.actor || "–" },
     { name: "Reason", cell: (hold) => hold.reason || "–" },
-  ], creator.holds), commandBox(commandLine("sluice release", [], [["--account", account], ["--creator", creator.creator_id],
-    ["--reason", "WHY"]])))];
+  ], creator.holds), ...creator.holds.map((hold) => commandBox(commandLine("sluice release", [], [["--account", account],
+    ["--creator", creator.creator_id], ...(hold.program_id ? [["--program", hold.program_id]] : []), ["--reason", "WHY"]]))))];
 }
 
 function payee(creator, isViewer) {
