@@ -96,14 +96,16 @@ void each_member(auto& members, Is<CreatorHome> auto& home) {
 }
 
 struct CreatorOrder {
-    std::string number, shop;         ///< Its first number; else the id.
-    std::string order;                ///< The id, by which it is read.
-    std::string day;                  ///< The day of the sale.
-    std::optional<std::string> code;  ///< Hers. Without one, the order came by a link.
+    std::string number, shop;               ///< Its first number; else the id.
+    std::string order;                      ///< The id, by which it is read.
+    std::string day;                        ///< The day of the sale.
+    std::string_view by;                    ///< What made it hers: CODE, LINK, HAND.
+    std::optional<std::string> code, link;  ///< Hers. A click that a server sent has no link.
     Decimal commission;
     std::string currency;
-    std::string_view state;               ///< PENDING, READY, CHECKED, ON_ITS_WAY, PAID, CANCELLED
-    std::optional<std::string> ready_on;  ///< Set while PENDING.
+    /// PENDING, READY, CHECKED, ON_ITS_WAY, PAID, CANCELLED, REFUNDED, EARNS_NOTHING
+    std::string_view state;
+    std::optional<std::string> ready_on;       ///< Set while PENDING.
     std::optional<std::string> checked_since;  ///< Set while CHECKED.
     std::vector<std::string> payments;         ///< Ids, those that came back as well.
 };
@@ -112,7 +114,9 @@ void each_member(auto& members, Is<CreatorOrder> auto& order) {
     members("shop", order.shop);
     members("order", order.order);
     members("day", order.day);
+    members("by", order.by);
     members.or_null("code", order.code);
+    members.or_null("link", order.link);
     members("commission", order.commission);
     members("currency", order.currency);
     members("state", order.state);
@@ -122,12 +126,15 @@ void each_member(auto& members, Is<CreatorOrder> auto& order) {
 }
 
 struct CreatorOrderLine {
-    std::string sku, rate;
+    std::string sku;
+    std::optional<std::string> title;  ///< The catalog's, if it has the product.
+    std::string rate;
     std::string calculation, rounding;  ///< As `explain` shows them; may be empty.
     Decimal commission;
 };
 void each_member(auto& members, Is<CreatorOrderLine> auto& line) {
     members("sku", line.sku);
+    members.or_null("title", line.title);
     members("rate", line.rate);
     members("calculation", line.calculation);
     members("rounding", line.rounding);

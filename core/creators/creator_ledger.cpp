@@ -6,12 +6,14 @@
 #include "core/explain/cause.hpp"
 #include "core/explain/explain.hpp"
 #include "core/journal/journal.hpp"
+#include "core/json/value.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/ledger/overview_rows.hpp"
 #include "core/lists/overview.hpp"
 #include "core/positions/open_amounts.hpp"
 #include "core/programs/policy.hpp"
 #include "core/rules/account.hpp"
+#include "core/rules/rate_book.hpp"
 #include "core/values/lookup.hpp"
 #include "core/values/payee_mask.hpp"
 
@@ -192,16 +194,33 @@ CreatorHome CreatorLedger::home(Timestamp now) {
 
 // ---- Orders -------------------------------------------------------------------------------------
 
-/// Returns her code among the candidates of the attribution, if a code made the order hers.
-std::optional<std::string> CreatorLedger::code_of(const OrderState& order) {
+/// Says what made the order hers, among the candidates of the attribution.
+void CreatorLedger::say_source(const OrderState& order, CreatorOrder& shown) const {
+    shown.by = "HAND";
     const Attribution& attribution = order.position()->attribution;
     for (const Candidate& candidate : attribution.candidates) {
-        if (candidate.type == AttributionType::kAffiliateCode &&
-            candidate.program == attribution.program && candidate.creator == scope_.creator()) {
-            return candidate.code;
+        if (candidate.program != attribution.program || candidate.creator != scope_.creator()) {
+            continue;
+        }
+        if (candidate.type == AttributionType::kAffiliateCode) {
+            shown.by = "CODE";
+            shown.code = candidate.code;
+            shown.link.reset();
+            return;
+        }
+        if (shown.by != "LINK") {
+            shown.by = "LINK";
+            shown.link =
+                candidate.link.empty() ? std::nullopt : std::optional(candidate.link.str());
         }
     }
-    return std::nullopt;
+}
+
+std::optional<std::string> CreatorLedger::title_of(const OrderState& order, const OrderLine& line) {
+    const auto product = find_product(order.key.account, order.key.shop, line, ledger_);
+    const std::string title =
+        product ? Json::from_text(product->json)["title"].cell() : std::string();
+    return title.empty() ? std::nullopt : std::optional(title);
 }
 
 CreatorOrder CreatorLedger::order_of(const OrderState& order, OrderJudge& judge, Timestamp now) {
@@ -211,10 +230,13 @@ CreatorOrder CreatorLedger::order_of(const OrderState& order, OrderJudge& judge,
     shown.number = order.numbers.empty() ? shown.order : order.numbers.front();
     shown.shop = shop_name(order.key.shop);
     shown.day = day_of_creator(order.ordered_at);
-    shown.code = code_of(order);
+    say_source(order, shown);
     shown.commission = commission.amount;
     shown.currency = commission.currency.code();
     shown.state = creator_order_state(judge.status(order, now));
+    if (commission.amount.is_zero() && !order.cancelled_at) {
+        shown.state = to_string(order.refunds.empty() ? Cause::kEarnsNothing : Cause::kRefunded);
+    }
     const auto program = ledger_.program(order.position()->attribution.program);
     if (shown.state == kCreatorPending && program) {
         shown.ready_on = day_of_creator(program->program.clears_at(order.ordered_at));
@@ -275,7 +297,7 @@ std::optional<CreatorOrderDetail> CreatorLedger::order(const ShopId& shop, const
     CreatorOrderDetail detail{order_of(state, judge, now), {}};
     for (const ExplainedLine& line : explained->lines) {
         // The words of `base` and `refund` would tell the line's tax.
-        detail.lines.push_back({line.line.sku.str(), line.rate,
+        detail.lines.push_back({line.line.sku.str(), title_of(state, line.line), line.rate,
                                 line.calculation.empty() ? line.words : line.calculation,
                                 line.rounding, line.commission});
     }

@@ -143,7 +143,9 @@ private:
     void add_months(CreatorHome& home, Timestamp now);
     void add_tiers(CreatorHome& home, Timestamp now);
     [[nodiscard]] CreatorOrder order_of(const OrderState& order, OrderJudge& judge, Timestamp now);
-    [[nodiscard]] std::optional<std::string> code_of(const OrderState& order);
+    void say_source(const OrderState& order, CreatorOrder& shown) const;
+    [[nodiscard]] std::optional<std::string> title_of(const OrderState& order,
+                                                      const OrderLine& line);
     void add_link(CreatorFigures& figures);
     [[nodiscard]] std::string spelled(const std::string& folded);
     [[nodiscard]] CreatorFigures figures_of(FiguresBy by, const std::string& name);

@@ -197,6 +197,13 @@ std::vector<CreatorLeftOut> CreatorLedger::left_out() {
             return true;
         });
     }
+    // The minimum is that of the next close. The one of the run may have been higher.
+    for (CreatorLeftOut& left : list) {
+        const bool is_reached = left.minimum && left.amount >= *left.minimum;
+        if (is_reached && left.reason == creator_skip_reason(SkipReason::kBelowMinimum)) {
+            left.minimum.reset();
+        }
+    }
     return list;
 }
 

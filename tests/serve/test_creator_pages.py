@@ -98,6 +98,14 @@ def test_a_creator_sees_her_orders_and_payments(world):
     assert all(row["payee"] in ("", "••••3000") for row in payments)
 
 
+def test_an_order_says_what_made_it_hers(world):
+    """CE5: her code, her link, or nothing but the word of staff."""
+    orders = {(name, row["number"]): row for name in CREATORS for row in world.page("acme", name).object("orders")["items"]}
+    assert {(row["by"], row["code"] is None, row["link"] is None) for row in orders.values()} >= {("CODE", False, True)}
+    assert all((row["by"] == "CODE") == (row["code"] is not None) for row in orders.values())
+    assert orders["ann", "o1"]["code"] == "SAVE"
+
+
 def test_what_is_checked_for_two_causes_has_one_sum(world):
     """A hold and an anomaly of two orders: how many kinds there are is nothing that a page says."""
     left = world.page("acme", "ann").object("payments")["left_out"]
@@ -321,7 +329,7 @@ def test_a_row_of_another_creator_is_500_and_counted(world):
 def test_lists_have_csv(world):
     page = world.page("acme", "ann")
     text = page.get("orders", format="csv").body.decode()
-    assert text.splitlines()[0] == "number,shop,order,day,code,commission,currency,state,ready_on,checked_since,payments"
+    assert text.splitlines()[0] == "number,shop,order,day,by,code,link,commission,currency,state,ready_on,checked_since,payments"
     assert page.get("statement", month=MONTH, format="csv").body.decode().splitlines()[0] == "day,number,word,amount,currency"
 
 

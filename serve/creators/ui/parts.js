@@ -47,11 +47,14 @@ export function table(caption, columns, rows, { isPlain = false, isList = false 
 export const pairs = (title, list) => table(title, [{ name: words.columns.what, cell: ([name]) => name },
   { name: words.columns.amount, n: true, cell: ([, value]) => value }], list, { isPlain: true });
 
+/** What made an order hers. */
+export const source = (order) => order.code ?? order.link ?? words.by[order.by];
+
 export const orderColumns = () => [
   { name: words.columns.order, cell: (row) => link("order", { shop: row.shop, order: row.order }, row.number) },
   { name: words.columns.shop, cell: (row) => shopName(row.shop) },
   { name: words.columns.day, cell: (row) => element("span", { class: "nowrap" }, day(row.day)) },
-  { name: words.columns.by, cell: (row) => row.code ?? words.link },
+  { name: words.columns.by, cell: source },
   { name: words.columns.state, cell: (row) => [state(row.state), ...(row.ready_on ? [element("small", {}, day(row.ready_on))] : [])] },
   { name: words.columns.commission, n: true, cell: (row) => moneyNode(row.commission, row.currency) },
 ];

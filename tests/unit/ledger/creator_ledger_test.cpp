@@ -143,10 +143,9 @@ TEST_P(CreatorLedgerTest, Example2AnOrderWithHerCodeIsPendingUntilItsClearingDay
     ASSERT_EQ(page.rows.size(), 1U);
     EXPECT_EQ(
         encode_json(page.rows[0]),
-        R"({"number":"1001","shop":"shop-1","order":"1001","day":"2026-02-20","code":"ANNA15",)"
-        R"("commission":"8.00","currency":"USD","state":"PENDING","ready_on":"2026-03-06",)"
-        R"("checked_since":null,)"
-        R"("payments":[]})");
+        R"({"number":"1001","shop":"shop-1","order":"1001","day":"2026-02-20","by":"CODE",)"
+        R"("code":"ANNA15","link":null,"commission":"8.00","currency":"USD","state":"PENDING",)"
+        R"("ready_on":"2026-03-06","checked_since":null,"payments":[]})");
     EXPECT_TRUE(of("ben").orders({}, instant(kNow))->rows.empty());
 }
 
@@ -163,6 +162,57 @@ TEST_P(CreatorLedgerTest, Example3ARefundOfAQuarterIsCalculatedBeforeHerEyes) {
     EXPECT_EQ(detail->order.commission.to_string(), "6.00");
     ASSERT_EQ(detail->lines.size(), 1U);
     EXPECT_EQ(detail->lines[0].calculation, "80.00 x 10% x (1 - 20.00 / 80.00) = 6");
+}
+
+TEST_P(CreatorLedgerTest, AnOrderSaysWhatMadeItHers) {
+    books_.receive_at("2026-02-20T11:00:00Z");
+    books_.click("device-1", "ann", "spring", "2026-02-20T09:00:00Z");
+    books_.create(order("clicked", "none", "80.00"), "device-1");
+    books_.create(order("given", "none", "80.00"));
+    books_.command(Attribute{OrderId("given"), CreatorId("ann"), ProgramId("spring")});
+    books_.create(order("coded", "ANNA15", "80.00"), "device-1");
+    const auto page = of("ann").orders({}, instant("2026-02-21T00:00:00Z"));
+    std::map<std::string, std::string> by;
+    for (const CreatorOrder& row : page->rows) {
+        by[row.order] = std::string(row.by) + " " + row.code.value_or("-");
+    }
+    const std::map<std::string, std::string> expected{
+        {"clicked", "LINK -"}, {"given", "HAND -"}, {"coded", "CODE ANNA15"}};
+    EXPECT_EQ(by, expected);
+}
+
+TEST_P(CreatorLedgerTest, AnOrderThatEarnsNothingSaysWhyAsFindDoes) {
+    books_.receive_at("2026-02-20T11:00:00Z");
+    OrderText returned = order("1001", "ANNA15", "80.00");
+    books_.create(returned);
+    returned.updated = "2026-02-21T00:00:00Z";
+    returned.refunds = {{"r1", "l1", "80.00"}};
+    books_.update(returned);
+    books_.create(order("1002", "ANNA15", "0.00"));
+    for (const auto& [id, cause] :
+         {std::pair("1001", "REFUNDED"), std::pair("1002", "EARNS_NOTHING")}) {
+        const auto shown = of("ann").order(ShopId("shop-1"), OrderId(id), instant(kNow));
+        ASSERT_TRUE(shown);
+        EXPECT_EQ(shown->order.state, cause);
+        const CreatorFound found = of("ann").find({ShopId("shop-1"), id, {}, {}}, instant(kNow));
+        EXPECT_EQ(found.cause, cause);
+    }
+}
+
+TEST_P(CreatorLedgerTest, ALineHasTheTitleOfTheCatalog) {
+    books_.products(Topic::kProductUpsert,
+                    R"([{"platform_product_id":"sku-1","title":"A mug","list_price":12}])");
+    OrderText text = order("1001", "ANNA15", "80.00");
+    text.lines[0].sku = "sku-1";
+    books_.create(text);
+    text.id = "1002";
+    text.lines[0].sku = "sku-2";
+    books_.create(text);
+    const auto title = [this](const char* id) {
+        return of("ann").order(ShopId("shop-1"), OrderId(id), instant(kNow))->lines[0].title;
+    };
+    EXPECT_EQ(title("1001"), "A mug");
+    EXPECT_EQ(title("1002"), std::nullopt);
 }
 
 TEST_P(CreatorLedgerTest, Example4TheKindOfABlockIsNotShown) {

@@ -22,6 +22,7 @@ export default {
   // Of orders
   states: {
     PENDING: "pending", READY: "ready", CHECKED: "being checked", ON_ITS_WAY: "on its way", PAID: "paid", CANCELLED: "cancelled",
+    REFUNDED: "returned", EARNS_NOTHING: "earns nothing",
     PREPARING: "in preparation", SENT: "sent to your bank", CAME_BACK: "came back",
   },
   order: {
@@ -31,6 +32,8 @@ export default {
     ON_ITS_WAY: (amount) => `${amount} are yours, and on their way to you.`,
     PAID: (amount) => `${amount} were paid to you.`,
     CANCELLED: () => "The shop cancelled this order; it earns nothing.",
+    REFUNDED: () => "Everything was returned; it earns nothing.",
+    EARNS_NOTHING: () => "The program pays nothing for these products.",
   },
   // Of payments
   payment: {
@@ -80,7 +83,7 @@ export default {
     what: "What", calculation: "Calculation", rate: "Rate", month: "Month", earned: "Earned", adjusted: "Adjusted", paid_out: "Paid out", currency: "Currency",
     product: "Product", paid_to: "Paid to", link: "Link", code: "Code", clicks: "Clicks", devices: "Visitors", orders: "Orders", conversion: "Orders per visitor",
   },
-  link: "link",
+  by: { LINK: "link", HAND: "by hand" },
   orders: {
     answer: (count) => (count === 1 ? "1 order is yours." : `${count} orders are yours.`),
     more: (count) => `Your newest ${count} orders.`,

@@ -2,7 +2,7 @@
 import { get } from "../api.js";
 import { element } from "../dom.js";
 import { day, money, moneyNode } from "../format.js";
-import { card, link, pairs, shopName, state, table } from "../parts.js";
+import { card, link, pairs, shopName, source, state, table } from "../parts.js";
 import settings from "../settings.js";
 import words from "../words.js";
 
@@ -15,7 +15,7 @@ export default {
     const sentence = words.order[order.state](money(order.commission, order.currency),
       { day: (order.ready_on ?? order.checked_since) && day(order.ready_on ?? order.checked_since), name: settings.name });
     const facts = [[columns.state, state(order.state)], [columns.shop, shopName(order.shop)], [columns.day, day(order.day)],
-      [columns.by, order.code ?? words.link]];
+      [columns.by, source(order)]];
     if (order.payments.length) {
       facts.push([words.orders.paid_with, element("span", {}, ...order.payments.flatMap((id, i) => [i ? ", " : "", link("payment", { id }, id)]))]);
     }
@@ -25,7 +25,7 @@ export default {
       element("div", { class: "cards" }, card(words.titles.order, pairs(words.titles.order, facts)),
         ...(lines.length ? [element("section", { class: "card wide" }, element("h2", {}, words.orders.whole),
           table(words.orders.whole, [
-            { name: columns.product, cell: (line) => line.sku },
+            { name: columns.product, cell: (line) => [line.title ?? line.sku, ...(line.title ? [element("small", {}, line.sku)] : [])] },
             { name: columns.rate, cell: (line) => line.rate },
             { name: columns.calculation, cell: (line) => [element("p", { class: "calc" }, line.calculation),
               ...(line.rounding ? [element("small", {}, line.rounding)] : [])] },
