@@ -99,7 +99,7 @@ struct CreatorOrder {
     std::string number, shop;               ///< Its first number; else the id.
     std::string order;                      ///< The id, by which it is read.
     std::string day;                        ///< The day of the sale.
-    std::string_view by;                    ///< What made it hers: CODE, LINK, HAND.
+    std::string_view by;                    ///< Attributed by: CODE, LINK, HAND.
     std::optional<std::string> code, link;  ///< Hers. A click that a server sent has no link.
     Decimal commission;
     std::string currency;

@@ -390,16 +390,16 @@ def test_a_debit_after_a_return_is_a_second_payment(paid):
 
 def test_a_posting_without_a_reference_on_another_day_is_a_second_payment(paid):
     """P7: the bank that names no posting still dates it."""
-    def booked(payout, date, **more):
+    def dated(payout, date, **more):
         return one(payout, **more).replace("2026-02-04", date)
 
-    assert outcomes(paid.bank(booked(paid.ann, "2026-02-04"))) == {paid.ann: "SETTLED"}
+    assert outcomes(paid.bank(dated(paid.ann, "2026-02-04"))) == {paid.ann: "SETTLED"}
     for date in ("2026-02-03", "2026-02-05"):
-        assert outcomes(paid.bank(booked(paid.ann, date))) == {paid.ann: "KNOWN"}
+        assert outcomes(paid.bank(dated(paid.ann, date))) == {paid.ann: "KNOWN"}
     for more in ({}, {"reference": "D-9"}):
-        assert "is paid twice" in paid.bank(booked(paid.ann, "2026-02-09", **more), rows=False, exit_status=1)
-    assert outcomes(paid.bank(booked(paid.ben, "2026-02-04", reference="Q-1"))) == {paid.ben: "SETTLED"}
-    assert "is paid twice" in paid.bank(booked(paid.ben, "2026-02-09"), rows=False, exit_status=1)
+        assert "is paid twice" in paid.bank(dated(paid.ann, "2026-02-09", **more), rows=False, exit_status=1)
+    assert outcomes(paid.bank(dated(paid.ben, "2026-02-04", reference="Q-1"))) == {paid.ben: "SETTLED"}
+    assert "is paid twice" in paid.bank(dated(paid.ben, "2026-02-09"), rows=False, exit_status=1)
 
 
 def test_numbers_of_entries_are_no_references(paid):

@@ -98,7 +98,7 @@ def test_a_creator_sees_her_orders_and_payments(world):
     assert all(row["payee"] in ("", "••••3000") for row in payments)
 
 
-def test_an_order_says_what_made_it_hers(world):
+def test_an_order_has_its_code_or_link(world):
     """CE5: her code, her link, or nothing but the word of staff."""
     orders = {(name, row["number"]): row for name in CREATORS for row in world.page("acme", name).object("orders")["items"]}
     assert {(row["by"], row["code"] is None, row["link"] is None) for row in orders.values()} >= {("CODE", False, True)}

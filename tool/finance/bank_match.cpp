@@ -11,13 +11,10 @@
 #include "core/values/texts.hpp"
 #include "tool/bank/schema_values.hpp"
 #include "tool/finance/kept_export.hpp"
+#include "tool/finance/stored_postings.hpp"
 
 namespace sluice::cli {
 namespace {
-
-/// Begins the reference of the bank's posting in the reason of a settlement.
-constexpr std::string_view kPostingWord = " posting ";
-constexpr std::string_view kReasonStart = "bank import ";
 
 /// Returns the words of the text that look like payout ids, each once. A bank may break a line
 /// within an id: then they are sought in the text without its spaces.
@@ -54,11 +51,6 @@ public:
     std::vector<JudgedLine> judge(const BankFile& file);
 
 private:
-    /// A payment of a payout that the bank posted.
-    struct Posting {
-        PostingRefs refs;
-        std::uint64_t entry = 0;  ///< 0 if another file reported it.
-    };
     using Ids = std::set<std::string>;
 
     [[nodiscard]] std::vector<BankLine> listed(const BankFile& file);
@@ -73,9 +65,8 @@ private:
     static void judge_repeated(JudgedLine& judged);
     void judge_state(JudgedLine& judged);
     void judge_again(JudgedLine& judged);
-    [[nodiscard]] std::vector<Posting>& postings_of(const std::string& payout_id);
-    [[nodiscard]] std::vector<Posting> stored_postings(const std::string& payout_id);
-    [[nodiscard]] bool was_booked_on_another_day(const Payout& payout, Timestamp booking_date);
+    [[nodiscard]] StoredPostings& postings_of(const std::string& payout_id);
+    [[nodiscard]] bool has_other_date(const JudgedLine& judged);
     [[nodiscard]] Payout* find(const std::string& id);
 
     LedgerReader& ledger_;
@@ -83,8 +74,8 @@ private:
     AccountNumber account_;
     AccountId account_id_;
     std::map<std::string, Payout> payouts_;
-    std::map<std::string, std::vector<Posting>> postings_;  ///< By payout.
-    std::map<std::string, bool> sent_;                      ///< By message.
+    std::map<std::string, StoredPostings> postings_;  ///< By payout.
+    std::map<std::string, bool> sent_;                ///< By message.
     std::vector<BankReport> reports_;
     Ids rejected_;  ///< Payouts that the file states as rejected.
 };
@@ -390,7 +381,7 @@ void BankMatcher::judge_state(JudgedLine& judged) {
         payout.state = to;
         payout.bank_ref = judged.line.bank_ref;
         if (judged.line.event == BankEvent::kSettled && judged.line.entry != 0) {
-            postings_of(payout.payout_id).push_back({judged.line.posting, judged.line.entry});
+            postings_of(payout.payout_id).known.push_back({judged.line.posting, judged.line.entry});
         }
     } else if (state == PayoutState::kReturned && comes_back_again(judged.line, payout)) {
         judged.outcome = BankOutcome::kDiffers;
@@ -409,81 +400,39 @@ void BankMatcher::judge_state(JudgedLine& judged) {
     }
 }
 
-std::vector<BankMatcher::Posting>& BankMatcher::postings_of(const std::string& payout_id) {
+StoredPostings& BankMatcher::postings_of(const std::string& payout_id) {
     const auto [known, added] = postings_.try_emplace(payout_id);
     if (added) {
-        known->second = stored_postings(payout_id);
+        known->second = stored_postings(ledger_, payout_id);
     }
     return known->second;
 }
 
-/// Returns the payments of a settled payout whose reference an earlier file or a person recorded.
-/// A payout that was returned has the reference of the return, so the reason of its settlement
-/// names that of the payment. A pain.002 names no posting.
-std::vector<BankMatcher::Posting> BankMatcher::stored_postings(const std::string& payout_id) {
-    std::vector<Posting> postings;
-    Payout payout{payout_id};
-    if (!ledger_.load(payout) ||
-        (payout.state != PayoutState::kPaid && payout.state != PayoutState::kReturned)) {
-        return postings;
-    }
-    ledger_.scan_creator_journal(
-        payout.account, payout.creator, payout.closed_at, kEndOfTime,
-        [&](const JournalGroup& group) {
-            const std::size_t at = group.note.rfind(kPostingWord);
-            if (group.payout_id == payout.payout_id &&
-                group.entries.front().reason == JournalReason::kSettle && at != std::string::npos &&
-                group.note.starts_with(std::string(kReasonStart) + "camt.")) {
-                postings.push_back(
-                    {PostingRefs::parse(group.note.substr(at + kPostingWord.size())), 0});
-            }
-        });
-    const PostingRefs kept = PostingRefs::parse(payout.bank_ref);
-    const bool is_known = std::ranges::any_of(
-        postings, [&](const Posting& one) { return one.refs.is_same_posting(kept); });
-    if (payout.state == PayoutState::kPaid && !kept.empty() && !is_known) {
-        postings.push_back({kept, 0});
-    }
-    return postings;
-}
-
 /// Returns whether an earlier statement settled the payout with a booking date that is more than a
-/// day away: a notification may state an hour of another zone. The date that a person or a pain.002
-/// gave is none.
-bool BankMatcher::was_booked_on_another_day(const Payout& payout, Timestamp booking_date) {
+/// day away: a notification may state an hour of another zone.
+bool BankMatcher::has_other_date(const JudgedLine& judged) {
     constexpr std::int64_t kDaySeconds = 24 * 3600;
-    if (!payout.paid_at ||
-        std::abs(payout.paid_at->seconds - booking_date.seconds) <= kDaySeconds) {
-        return false;
-    }
-    bool is_booked = false;
-    ledger_.scan_creator_journal(
-        payout.account, payout.creator, payout.closed_at, kEndOfTime,
-        [&](const JournalGroup& group) {
-            is_booked = is_booked || (group.payout_id == payout.payout_id &&
-                                      group.entries.front().reason == JournalReason::kSettle &&
-                                      group.note.starts_with(std::string(kReasonStart) + "camt."));
-        });
-    return is_booked;
+    const std::optional<Timestamp>& paid_at = judged.payout->paid_at;
+    const std::optional<Timestamp>& date = judged.line.booking_date;
+    return postings_of(judged.payout->payout_id).are_of_statement && paid_at && date &&
+           std::abs(paid_at->seconds - date->seconds) > kDaySeconds;
 }
 
 /// A second payment of a payout is no repetition. Two postings are one payment only if the bank
 /// gives both the same reference, in different entries. A posting without a reference of its own
-/// may be the one that was recorded, unless the payout came back since, or the bank booked the
+/// may be the one that was recorded, unless the payout came back since, or the bank dated the
 /// other on another day.
 void BankMatcher::judge_again(JudgedLine& judged) {
     const BankLine& line = judged.line;
-    std::vector<Posting>& known = postings_of(judged.payout->payout_id);
+    std::vector<Posting>& known = postings_of(judged.payout->payout_id).known;
     const Posting here{line.posting, line.entry};
     const auto is_of = [&](const auto& fits) { return std::ranges::any_of(known, fits); };
     const bool in_file = is_of([](const Posting& one) { return one.entry != 0; });
     const bool is_repeated =
         is_of([&](const Posting& one) { return one.refs.is_same_posting(here.refs); }) &&
         !is_of([&](const Posting& one) { return one.entry == here.entry; });
-    const bool is_first =
-        !in_file && judged.payout->state == PayoutState::kPaid &&
-        (known.empty() || here.refs.empty()) &&
-        !(line.booking_date && was_booked_on_another_day(*judged.payout, *line.booking_date));
+    const bool is_first = !in_file && judged.payout->state == PayoutState::kPaid &&
+                          (known.empty() || here.refs.empty()) && !has_other_date(judged);
     judged.records_ref = is_first && known.empty() && !here.refs.empty();
     if (is_repeated || is_first) {
         known.push_back(here);
@@ -502,17 +451,9 @@ void BankMatcher::judge_again(JudgedLine& judged) {
 
 std::string reason_of(const BankFile& file, const JudgedLine& judged) {
     const BankReport& report = file.reports[judged.line.report];
-    std::string reason = std::string(kReasonStart) + report.form;
-    for (const std::string& part : {report.message_id, judged.line.reason}) {
-        reason += part.empty() ? "" : " " + part;
-    }
-    std::string posting;
-    if (judged.verb == PayoutVerb::kSettle && !judged.line.posting.empty()) {
-        posting.append(kPostingWord).append(judged.line.posting.to_string());
-    }
-    posting.resize(std::min(posting.size(), kReasonBytesMax));
-    reason.resize(std::min(reason.size(), kReasonBytesMax - posting.size()));
-    return reason + posting;
+    const bool is_settled = judged.verb == PayoutVerb::kSettle;
+    return import_reason({report.form, report.message_id, judged.line.reason},
+                         is_settled ? judged.line.posting : PostingRefs());
 }
 
 std::vector<JudgedLine> judge_bank_file(LedgerReader& ledger, AccountNumber account,

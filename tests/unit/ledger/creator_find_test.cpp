@@ -36,6 +36,11 @@ protected:
     static MissedOrder numbered(std::string_view number) {
         return {ShopId("shop-1"), std::string(number), {}, {}};
     }
+    static MissedOrder missed(std::string_view number, std::string_view day,
+                              std::string_view total) {
+        return {ShopId("shop-1"), std::string(number), instant(std::string(day) + "T00:00:00Z"),
+                *Decimal::parse(total)};
+    }
     CreatorLedger of(std::string_view creator) {
         reader_ = books_.read();
         return {*reader_, CreatorScope::proven({1}, CreatorId(creator))};
@@ -115,6 +120,42 @@ TEST_P(CreatorFindTest, AShopThatIsSilentIsNamedAsTheReason) {
     EXPECT_EQ(encode_json(of("ann").find(numbered("o-1"), last.plus_days(3))), encode_json(silent));
     EXPECT_EQ(of("ann").find(numbered("none"), last.plus_seconds(3600)).cause, "NOT_ARRIVED");
     EXPECT_EQ(of("ben").find(numbered("o-60"), last.plus_days(3)).cause, "PENDING");
+}
+
+TEST_P(CreatorFindTest, AnOrderThatEarnsNothingSaysWhyAsFindDoes) {
+    books_.receive_at("2026-02-20T11:00:00Z");
+    OrderText returned = order("1001", "ANNA15", "80.00");
+    books_.create(returned);
+    returned.updated = "2026-02-21T00:00:00Z";
+    returned.refunds = {{"r1", "l1", "80.00"}};
+    books_.update(returned);
+    books_.create(order("1002", "ANNA15", "0.00"));
+    for (const auto& [id, cause] :
+         {std::pair("1001", "REFUNDED"), std::pair("1002", "EARNS_NOTHING")}) {
+        const auto shown =
+            of("ann").order(ShopId("shop-1"), OrderId(id), instant("2026-03-01T00:00:00Z"));
+        ASSERT_TRUE(shown);
+        EXPECT_EQ(shown->order.state, cause);
+        const CreatorFound found =
+            of("ann").find({ShopId("shop-1"), id, {}, {}}, instant("2026-03-01T00:00:00Z"));
+        EXPECT_EQ(found.cause, cause);
+    }
+}
+
+TEST_P(CreatorFindTest, Example9AClickThatIsTooOldSaysByHowMuch) {
+    books_.receive_at("2026-02-20T11:00:00Z");
+    books_.click("phone", "ann", "spring", "2026-01-06T10:00:00Z");
+    books_.create(order("1006", "NONE", "80.00"), "phone");
+    const CreatorFound found =
+        of("ann").find(missed("1006", "2026-02-20", "80"), instant("2026-03-01T00:00:00Z"));
+    EXPECT_EQ(found.cause, "CLICK_OLD");
+    EXPECT_EQ(found.days, "45");
+    EXPECT_EQ(found.window, "30");
+    EXPECT_EQ(
+        of("ben").find(missed("1006", "2026-02-20", "80"), instant("2026-03-01T00:00:00Z")).cause,
+        "NO_TRACE");
+    EXPECT_EQ(of("ann").find(numbered("1006"), instant("2026-03-01T00:00:00Z")).cause,
+              "NOT_ARRIVED");
 }
 
 INSTANTIATE_TEST_SUITE_P(Ledgers, CreatorFindTest, testing::ValuesIn(ledger_kinds()),
