@@ -6,6 +6,7 @@
 #include <boost/url/url_view.hpp>
 #include <cmath>
 
+#include "core/links/destination.hpp"
 #include "core/protocol/signature.hpp"
 #include "program/system/file.hpp"
 #include "program/toml/toml_table.hpp"
@@ -28,15 +29,30 @@ bool is_this_machine(std::string_view host) {
     return host == "localhost" || host == "127.0.0.1" || host == "[::1]";
 }
 
+/// Returns whether host and port are of letters, digits, dots and hyphens. A host of RFC 3986 may
+/// also have `*` and `;`: in Content-Security-Policy a wildcard, and the end of a directive.
+bool is_plain_host(const boost::urls::url_view& url, const std::string& host) {
+    // An address in brackets was parsed already, and is none of a destination's names.
+    const bool is_ip_6 = url.host_type() == boost::urls::host_type::ipv6 &&
+                         host.find('%') == std::string::npos;  // no zone
+    const std::string port(url.port().data(), url.port().size());
+    return parse_destination("https://" + (is_ip_6 ? "ip" : host) +
+                             (url.has_port() ? ":" + port : ""))
+        .ok();
+}
+
 /// Returns whether the text is https: with a host, or http: to this machine, without user info.
 /// @param has_path  Whether more may follow the port.
 bool is_web_address(std::string_view text, bool has_path) {
     const auto url = boost::urls::parse_uri(text);
-    if (!url || url->has_userinfo() || url->encoded_host().empty()) {
+    if (!url || url->has_userinfo() || !url->has_authority()) {
         return false;
     }
     const std::string_view scheme(url->scheme().data(), url->scheme().size());
     const std::string host(url->encoded_host().data(), url->encoded_host().size());
+    if (!is_plain_host(*url, host)) {
+        return false;
+    }
     const bool is_bare = url->encoded_path().empty() && !url->has_query() && !url->has_fragment();
     return (scheme == "https" || (scheme == "http" && is_this_machine(host))) &&
            (has_path || is_bare);
@@ -135,7 +151,9 @@ PageLogo logo_of(const toml::node& node, std::string_view key) {
     }
     auto bytes = cli::read_to_end(path, kLogoBytesMax);
     if (!bytes.ok()) {
-        fail(node, "logo: " + bytes.error().message);
+        fail(node, "logo: " + (bytes.error().code == ErrorCode::kInvalid
+                                   ? path + ": larger than 32 KB; save the picture smaller"
+                                   : bytes.error().message));
     }
     logo.bytes = std::move(bytes).value();
     return logo;
