@@ -6,6 +6,7 @@
 #include "core/json/writer.hpp"
 #include "core/values/lookup.hpp"
 #include "program/cli/cli_values.hpp"
+#include "serve/read/build.hpp"
 #include "serve/read/cursor.hpp"
 #include "serve/read/lists.hpp"
 
@@ -41,25 +42,41 @@ std::optional<std::vector<std::string>> place_of(const PageRequest& request, std
     return key_parts(from_cursor(open_cursor(request.query, *cursor)), parts);
 }
 
+template <class Place>
+std::optional<std::string> cursor_of(const PageRequest& request, const std::optional<Place>& next) {
+    return next ? std::optional(make_cursor(request.query, join_key(texts_of(*next))))
+                : std::nullopt;
+}
+
+/// Adds `Link: <...>; rel="next"`, unless the list ends here: CSV has no other sign that it goes
+/// on.
+Answer with_next(const PageRequest& request, const std::optional<std::string>& cursor,
+                 Answer answer) {
+    if (cursor) {
+        answer.with("Link", "<" + next_target(request.path, request.arguments, *cursor) +
+                                ">; rel=\"next\"");
+    }
+    return answer;
+}
+
 /// Returns `{"items": [...], "next": ...}`.
 /// @param more  Writes further members, or null.
 template <class Row, class Place>
 Answer list_answer(const PageRequest& request, const std::vector<Row>& rows,
                    const std::optional<Place>& next,
                    const std::function<void(MemberWriter&)>& more = nullptr) {
+    const auto cursor = cursor_of(request, next);
     Answer answer;
     JsonWriter json(answer.body);
     json.begin_object();
     MemberWriter members(json);
     members("items", rows);
-    members.or_null(
-        "next",
-        next ? std::optional(make_cursor(request.query, join_key(texts_of(*next)))) : std::nullopt);
+    members.or_null("next", cursor);
     if (more) {
         more(members);
     }
     json.end_object();
-    return answer;
+    return with_next(request, cursor, std::move(answer));
 }
 
 Answer show_home(CreatorLedger& ledger, const PageRequest& request) {
@@ -72,7 +89,8 @@ Answer list_orders(CreatorLedger& ledger, const PageRequest& request) {
         texts ? std::optional(CreatorOrderPlace{ShopId((*texts)[0]), OrderId((*texts)[1])})
               : std::nullopt;
     const auto page = from_cursor(ledger.orders(after, request.now));
-    return request.arguments.is("format", "csv") ? csv_answer(creator_csv(page.rows))
+    return request.arguments.is("format", "csv") ? with_next(request, cursor_of(request, page.next),
+                                                             csv_answer(creator_csv(page.rows)))
                                                  : list_answer(request, page.rows, page.next);
 }
 

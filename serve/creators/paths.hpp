@@ -32,7 +32,8 @@ struct PageRequest {
     Timestamp now;
     bool is_behind;  ///< Inputs of this node wait.
     FoundCounts& found;
-    std::string query;  ///< Path, creator and parameters: what a cursor belongs to.
+    std::string path;   ///< As it was sent, from the `/` on.
+    std::string query;  ///< Name of the path, creator and parameters: what a cursor belongs to.
 };
 
 struct CreatorPath {

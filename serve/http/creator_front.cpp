@@ -125,7 +125,7 @@ Outcome CreatorFront::admit(const Request& request, bool is_ready) {
     if (request.method != "GET" && request.method != "HEAD") {
         outcome.result = problem("method_not_allowed");
     } else if (found != nullptr) {
-        admit_path(request, AccountId(account), *found, target->parameters, outcome);
+        admit_path(request, AccountId(account), *found, *target, outcome);
     } else if (file) {
         outcome.account = account;
         outcome.result = page_file_answer(*page, *std::move(file), request);
@@ -136,9 +136,7 @@ Outcome CreatorFront::admit(const Request& request, bool is_ready) {
 }
 
 void CreatorFront::admit_path(const Request& request, const AccountId& account,
-                              const CreatorPath& path,
-                              const std::vector<std::pair<std::string, std::string>>& parameters,
-                              Outcome& outcome) {
+                              const CreatorPath& path, const Target& target, Outcome& outcome) {
     const Timestamp at = now();
     const auto found = tokens_.find(request.authorization, account, at);
     if (!found.ok()) {
@@ -163,7 +161,7 @@ void CreatorFront::admit_path(const Request& request, const AccountId& account,
         return answer(*std::move(refused));
     }
     std::vector<ParameterError> errors;
-    Arguments arguments = check_parameters(path.parameters, parameters, at, errors);
+    Arguments arguments = check_parameters(path.parameters, target.parameters, at, errors);
     if (!errors.empty()) {
         return answer(parameter_problem(errors));
     }
@@ -175,9 +173,11 @@ void CreatorFront::admit_path(const Request& request, const AccountId& account,
     admitted.job.grant.account = caller.scope.account();
     admitted.job.now = at;
     admitted.job.own = [&path, scope = caller.scope, arguments, at, count = foreign_rows_,
-                        found = found_](LedgerReader& ledger, const WorkerPage& worker) {
+                        found = found_,
+                        sent = target.path](LedgerReader& ledger, const WorkerPage& worker) {
         try {
-            return answer_path(path, ledger, scope, {arguments, at, worker.is_behind, *found, {}});
+            return answer_path(path, ledger, scope,
+                               {arguments, at, worker.is_behind, *found, sent, {}});
         } catch (const ForeignRow&) {
             ++*count;
             throw;  // logged and answered as any failure

@@ -56,8 +56,7 @@ public:
 
 private:
     void admit_path(const Request& request, const AccountId& account, const CreatorPath& path,
-                    const std::vector<std::pair<std::string, std::string>>& parameters,
-                    Outcome& outcome);
+                    const Target& target, Outcome& outcome);
     [[nodiscard]] std::string metrics() override;
 
     PageConfig pages_;

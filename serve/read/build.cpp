@@ -101,7 +101,9 @@ Answer list_answer(const Job& job, Read& read, Page& page) {
     }
     if (!next.empty()) {
         answer.with("Link",
-                    "<" + next_target(job.resource->path, job.arguments, next) + ">; rel=\"next\"");
+                    "<" +
+                        next_target("/v1/" + std::string(job.resource->path), job.arguments, next) +
+                        ">; rel=\"next\"");
     }
     return answer;
 }
@@ -183,9 +185,8 @@ Answer read_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worke
 
 }  // namespace
 
-std::string next_target(std::string_view path, const Arguments& arguments,
-                        const std::string& cursor) {
-    std::string target = "/v1/" + std::string(path) + "?";
+std::string next_target(std::string path, const Arguments& arguments, const std::string& cursor) {
+    std::string target = std::move(path) + "?";
     for (const auto& [name, value] : arguments.all()) {
         if (name != "after") {
             target += name + "=" + encoded(value) + "&";

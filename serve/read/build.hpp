@@ -28,7 +28,8 @@ struct Job {
 [[nodiscard]] Answer build_answer(const Job& job, LedgerReader& ledger, const WorkerPage& worker);
 
 /// Returns path and parameters of the next page.
-[[nodiscard]] std::string next_target(std::string_view path, const Arguments& arguments,
+/// @param path  From the `/` on.
+[[nodiscard]] std::string next_target(std::string path, const Arguments& arguments,
                                       const std::string& cursor);
 
 /// Adds the headers of an answer that may be cached by its reader, and answers 304 if the reader

@@ -115,7 +115,7 @@ void add_rest(std::string& html, Json& statement, const Arguments& arguments) {
         if (mark["member"].cell() == "rows" && !mark["next"].is_null()) {
             html += "<p>This page has " + mark["shown"].cell() + " of " + mark["total"].cell() +
                     " postings. <a href=\"" +
-                    escaped(next_target("statement", arguments, mark["next"].cell())) +
+                    escaped(next_target("/v1/statement", arguments, mark["next"].cell())) +
                     "\">The next ones</a></p>";
         }
     }
@@ -160,10 +160,10 @@ Answer statement_csv(const Read& read, const lists::StatementPage& page) {
     });
     page.write_csv(lines);
     if (next != 0) {
-        answer.with(
-            "Link",
-            "<" + next_target("statement", read.arguments, read.cursor_of(std::to_string(next))) +
-                ">; rel=\"next\"");
+        answer.with("Link", "<" +
+                                next_target("/v1/statement", read.arguments,
+                                            read.cursor_of(std::to_string(next))) +
+                                ">; rel=\"next\"");
     }
     return answer;
 }

@@ -258,6 +258,16 @@ class Page:
         found.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         return found
 
+    def alter(self, path, change):
+        """Lets a function of JavaScript change what the API answers to a path, from the next document on."""
+        self.call("Page.addScriptToEvaluateOnNewDocument", source=f"""{{ const ask = fetch; window.fetch = async (url, ...rest) => {{
+            const answer = await ask(url, ...rest);
+            if (!String(url).includes("v1/{path}")) return answer;
+            const body = await answer.json();
+            ({change})(body);
+            return new Response(JSON.stringify(body), {{headers: {{"Content-Type": "application/json"}}}});
+        }}; }}""")
+
     def text(self, selector="main"):
         return self.run(f"document.querySelector({json.dumps(selector)})?.innerText ?? ''")
 

@@ -246,6 +246,22 @@ def test_an_order_is_looked_for_and_asked_about_by_mail(visit):
         page.wait("document.querySelector('#find [role=status]').textContent.startsWith('The number, or the day')")
 
 
+def test_a_saved_list_has_the_rows_of_every_page(world, browser):
+    with browser.page() as page:
+        page.expected.append("400")  # the cursor that this test makes
+        page.alter("orders", """async (body) => {
+            window.first ??= body.items[0];
+            window.read = (window.read ?? 0) + 1;
+            Object.assign(body, {items: [{...window.first, number: "n" + window.read}], next: window.read < 4 ? "more" : null});
+        }""")
+        page.goto(f"{world.link('ann')['url']}&view=orders")
+        page.wait("document.querySelector('main .tools button') !== null")
+        page.run("URL.createObjectURL = (blob) => { window.saved = blob; return '#saved'; }, 0")
+        page.run("[...document.querySelectorAll('button')].find((one) => one.textContent === 'Save as CSV').click()")
+        page.wait("window.saved !== undefined", "the file")
+        assert [line.split(",")[0] for line in page.run("window.saved.text()").splitlines()[1:]] == ["n2", "n3", "n4"]
+
+
 def test_a_statement_is_printed_in_a_tab_of_its_own(visit):
     """CE26. The link has the token as its fragment, and the tab takes it away."""
     with visit(view="&view=statement") as page:

@@ -5,8 +5,6 @@ import { save } from "../export.js";
 import { button, card, growing, orderColumns } from "../parts.js";
 import words from "../words.js";
 
-const ROWS_MAX = 50000;
-
 export default {
   title: () => words.views.orders,
   load: (parameters, signal) => get("orders", {}, signal),
@@ -24,7 +22,7 @@ export default {
           const page = await get("orders", { after });
           rows.push(...page.items);
           after = page.next;
-        } while (after && rows.length < ROWS_MAX);
+        } while (after);
         save("orders", rows);
         saving.textContent = words.export;
       } catch (error) {
