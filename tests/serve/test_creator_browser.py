@@ -178,6 +178,27 @@ def test_the_months_of_home_end_with_this_one_also_if_she_earned_nothing_lately(
         assert [text == "0.00" for text in earned] == [number != 8 for number in range(12)]
 
 
+@pytest.mark.parametrize("others, answer", [
+    ({"ready": "0.00", "pending": "0.00", "on_its_way": "5.00"}, "5.00 EUR are on their way to you."),
+    ({"ready": "0.00", "pending": "9.00", "dates": [{"day": "2026-03-06", "amount": "9.00"}]}, "9.00 EUR become ready on Mar 6, 2026."),
+    ({"ready": "7.00", "minimum": None}, "7.00 EUR are ready for the next payment, around the 5th."),
+    ({}, None)])
+def test_what_is_checked_is_said_beside_every_other_answer(world, browser, others, answer):
+    """It was said only where an amount is ready. The table of further currencies did not have it."""
+    sums = {"pending": "0.00", "checked": "5.00", "ready": "0.00", "on_its_way": "0.00", "paid": "0.00", "minimum": None, "dates": []}
+    amounts = [{**sums, "currency": "EUR", **others}, {**sums, "currency": "JPY", "checked": "700"}]
+    with browser.page() as page:
+        page.alter("home", f"(home) => {{ home.amounts = {json.dumps(amounts)}; }}")
+        page.goto(world.link("ann")["url"])
+        page.wait("document.querySelector('main .answer') !== null")
+        said = page.run("[...document.querySelectorAll('main > .answer, main > .after')].map((one) => one.innerText.replaceAll('\u00a0', ' '))")
+        checked = "5.00 EUR are being checked by Acme Creators."
+        assert said == ([answer, checked] if answer else [checked])
+        cells = page.run("Object.fromEntries([...document.querySelectorAll('[aria-label=\"Other currencies\"] td')]"
+                         ".map((one) => [one.dataset.label, one.innerText]))")
+        assert cells["Being checked"] == "700", cells
+
+
 VIEWS = {"home": "", "orders": "&view=orders", "order": "&view=order&shop=shop-1&order=o1", "payments": "&view=payments",
          "statement": "&view=statement", "links": "&view=links", "held": "&view=order&shop=shop-1&order=held"}
 SIZES = [(390, "dark"), (1280, "light"), (320, "light")]

@@ -17,8 +17,11 @@ export const state = (name) => element("span", { class: "state " + (COLORS[name]
 /** A card of what was read, or of the sentence that nothing is there. */
 export const card = (title, ...content) => element("section", { class: "card" }, element("h2", {}, title), ...content);
 
+/** An amount of more letters, such as 1,234,567.89 EUR, is smaller: a tile is half a phone wide. */
+const LETTERS = 13;
+
 export const tile = (title, value, below) => element("section", { class: "tile" }, element("h2", {}, title),
-  element("p", { class: "big" }, value), ...(below ? [element("p", { class: "muted" }, below)] : []));
+  element("p", { class: (value.textContent ?? value).length > LETTERS ? "big long" : "big" }, value), ...(below ? [element("p", { class: "muted" }, below)] : []));
 
 /** Tables of more columns become blocks on a phone. */
 const STACK_FROM = 3;

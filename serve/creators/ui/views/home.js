@@ -83,14 +83,13 @@ export default {
     const nodes = [element("h1", { class: "eyebrow", tabindex: "-1" }, words.views.home),
       element("p", { class: "answer" }, sum ? answerOf(sum) : words.answers.nothing)];
     if (sum) {
-      if (!isZero(sum.checked) && !isZero(sum.ready)) {
-        nodes.push(element("p", { class: "after" }, words.answers.checked(money(sum.checked, sum.currency), settings.name)));
-      }
+      const checked = words.answers.checked(money(sum.checked, sum.currency), settings.name);
+      if (!isZero(sum.checked) && answerOf(sum) !== checked) nodes.push(element("p", { class: "after" }, checked));
       nodes.push(element("div", { class: "tiles" }, ...["ready", "pending", "on_its_way", "paid"].map((part) =>
         tile(words[part], moneyNode(sum[part], sum.currency), part === "pending" && sum.dates.length ? day(sum.dates[0].day) : ""))));
     }
     if (others.length) {
-      const parts = ["ready", "pending", "on_its_way", "paid"];
+      const parts = ["ready", "pending", "checked", "on_its_way", "paid"];
       nodes.push(card(words.home.others, table(words.home.others, [{ name: words.columns.currency, cell: (row) => row.currency },
         ...parts.map((part) => ({ name: words[part], n: true, cell: (row) => amount(row[part]) }))], others)));
     }
