@@ -267,6 +267,23 @@ def test_an_order_is_looked_for_and_asked_about_by_mail(visit):
         page.wait("document.querySelector('#find [role=status]').textContent.startsWith('The number, or the day')")
 
 
+@pytest.mark.parametrize("address, number, opened", [
+    ("mailto:a@b.example", "#10&1", "mailto:a@b.example?subject=Where%20is%20my%20order%3F%20%2310%261&body=Order%3A%20%2310%261%0D%0ACause%3A%20NO_TRACE"),
+    ("mailto:a@b.example?cc=c@b.example&Subject=Help&body=Dear+all", "1",
+     "mailto:a@b.example?cc=c@b.example&Subject=Help&body=Dear+all%0D%0AOrder%3A%201%0D%0ACause%3A%20NO_TRACE"),
+    ("mailto:a@b.example?subject={number}", "1", "mailto:a@b.example?subject=1&body=Cause%3A%20NO_TRACE"),
+    ("mailto:a@b.example", "", "mailto:a@b.example?subject=Where%20is%20my%20order%3F&body=Cause%3A%20NO_TRACE"),
+    ("https://a.example/f?order={number}&cause={cause}#x", "{cause}", "https://a.example/f?order=%7Bcause%7D&cause=NO_TRACE#x"),
+    ("https://a.example/f", "1 2", "https://a.example/f?order=1%202&cause=NO_TRACE"),
+    ("https://a.example/f?lang=de#form", "1", "https://a.example/f?lang=de&order=1&cause=NO_TRACE#form"),
+    ("https://a.example/{number}", "1/2", "https://a.example/1%2F2?cause=NO_TRACE")])
+def test_a_question_has_number_and_cause_whatever_the_address_is(world, visit, address, number, opened):
+    """CE17: an address without {number} and {cause} was opened with neither."""
+    with visit() as page:
+        asked = json.dumps({"number": number, "cause": "NO_TRACE"})
+        assert page.run(f"import('/c/acme/views/find.js').then(({{questionTo}}) => questionTo({json.dumps(address)}, {asked}))") == opened
+
+
 def test_a_saved_list_has_the_rows_of_every_page(world, browser):
     with browser.page() as page:
         page.expected.append("400")  # the cursor that this test makes

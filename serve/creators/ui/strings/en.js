@@ -114,6 +114,7 @@ export default {
   find: {
     title: "Where is my order?", shop: "Shop", number: "Number of the order", day: "Day of the order", total: "Total paid, such as 49.90",
     hint: "The number, or the day and the total; with all three the answer is the most precise.", search: "Find", ask: "Ask about it",
+    asked: { number: "Order", cause: "Cause" },
     limit: "That is enough for today. Ask again tomorrow.", wrong: "Something of this cannot be read.",
   },
   // Why an order is, or is not, hers

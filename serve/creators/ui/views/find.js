@@ -16,11 +16,28 @@ function plainDay(typed) {
   return date ? (year.length === 2 ? "20" + year : year) + "-" + month.padStart(2, "0") + "-" + date.padStart(2, "0") : typed.trim();
 }
 
-function ask(number, cause) {
-  if (!askPlatform({ number, cause }) && settings.ask) {
-    const address = settings.ask.replaceAll("{number}", encodeURIComponent(number)).replaceAll("{cause}", encodeURIComponent(cause));
-    window.open(address, "_blank", "noopener");
-  }
+/** Names of a form's parameters. */
+const PARAMETERS = { number: "order", cause: "cause" };
+
+/** The configured address, with number and cause. What it has no place for enters a mail's body, or a form's parameters. */
+export function questionTo(address, question) {
+  const filled = address.replace(/\{(number|cause)\}/g, (_, name) => encodeURIComponent(question[name]));
+  const left = Object.keys(question).filter((name) => question[name] && !address.includes("{" + name + "}"));
+  if (!left.length) return filled;
+  const [, before, query, fragment] = /^([^?#]*)\??([^#]*)(.*)$/s.exec(filled);
+  const fields = query ? query.split("&") : [];
+  if (before.startsWith("mailto:")) {
+    const place = (name) => fields.findIndex((field) => field.toLowerCase().startsWith(name + "="));
+    const lines = encodeURIComponent(left.map((name) => text.asked[name] + ": " + question[name]).join("\r\n"));
+    if (place("subject") < 0) fields.push("subject=" + encodeURIComponent((text.title + " " + question.number).trim()));
+    if (place("body") < 0) fields.push("body=" + lines);
+    else fields[place("body")] += "%0D%0A" + lines;
+  } else fields.push(...left.map((name) => PARAMETERS[name] + "=" + encodeURIComponent(question[name])));
+  return before + "?" + fields.join("&") + fragment;
+}
+
+function ask(question) {
+  if (!askPlatform(question) && settings.ask) window.open(questionTo(settings.ask, question), "_blank", "noopener");
 }
 
 function answerOf(found, shop, number) {
@@ -28,7 +45,7 @@ function answerOf(found, shop, number) {
     amount: found.commission === null ? "" : money(found.commission, found.currency) });
   return [element("p", { class: "answer" }, sentence), element("p", { class: "tools" },
     ...(found.number === null ? [] : [link("order", { shop: found.shop, order: found.order }, words.titles.order + " " + found.number)]),
-    ...(settings.ask || isFramed ? [button(text.ask, () => ask(number, found.cause))] : []))];
+    ...(settings.ask || isFramed ? [button(text.ask, () => ask({ number: number || (found.number ?? ""), cause: found.cause }))] : []))];
 }
 
 /** The form, for the shops of which the page has names or the creator has orders. */
