@@ -284,6 +284,26 @@ def test_a_question_has_number_and_cause_whatever_the_address_is(world, visit, a
         assert page.run(f"import('/c/acme/views/find.js').then(({{questionTo}}) => questionTo({json.dumps(address)}, {asked}))") == opened
 
 
+def test_an_order_is_looked_for_where_the_file_names_no_shops(world, browser):
+    """Without an order she had no form at all: the field takes a shop's id, and offers those of her orders."""
+    (world.folder / "new.csv").write_text("creator_id,program_id,code,payee\nnew,autumn,NEWCODE,ref-9\n")
+    world.sluice("creator", "import", world.folder / "new.csv")
+    world.sluice("worker", "--until-empty")
+    _, secret = world.sluice.token("beta", "creator_pages")
+    for creator, offered in (("new", []), ("ann", ["shop-2"])):
+        with browser.page() as page:
+            page.goto(world.serve.token(secret).object("creator-link", creator=creator)["url"])
+            page.wait("document.querySelector('form.find') !== null")
+            assert page.run("[...document.querySelectorAll('form.find datalist option')].map((one) => one.value)") == offered
+            assert page.run("document.querySelector('form.find [name=shop]').value") == "".join(offered)
+            look_for(page, number="o1", shop="")
+            assert not [url for url in page.requests if "/v1/find" in url], "a shop is needed"
+            look_for(page, number="o1", shop=" shop-2 ")
+            page.wait("document.querySelector('#find .answer') !== null")
+            assert "/v1/find?shop=shop-2&number=o1" in page.requests[-1]
+            assert ("No order with these details has arrived from shop-2." in page.text("#find")) == (creator == "new")
+
+
 def test_a_saved_list_has_the_rows_of_every_page(world, browser):
     with browser.page() as page:
         page.expected.append("400")  # the cursor that this test makes

@@ -48,20 +48,25 @@ function answerOf(found, shop, number) {
     ...(settings.ask || isFramed ? [button(text.ask, () => ask({ number: number || (found.number ?? ""), cause: found.cause }))] : []))];
 }
 
-/** The form, for the shops of which the page has names or the creator has orders. */
+/**
+ * The form. shops: those of which the page has names or the creator has orders. If the file names none, she may know of more than
+ * these: the field takes any id.
+ */
 export function findCard(shops) {
   const input = (name, attributes) => element("input", { name, autocomplete: "off", spellcheck: "false", ...attributes });
   const field = (label, node) => element("label", {}, label, node);
   const result = element("div", { role: "status" });
+  const isTyped = !Object.keys(settings.shops).length;
   const form = element("form", { class: "find" },
-    shops.length > 1 ? field(text.shop, element("select", { name: "shop" }, ...shops.map((shop) => element("option", { value: shop }, shopName(shop)))))
-      : element("input", { type: "hidden", name: "shop", value: shops[0] }),
+    ...(isTyped ? [field(text.shop, input("shop", { required: "", list: "shops", value: shops.length === 1 ? shops[0] : "" })),
+      element("datalist", { id: "shops" }, ...shops.map((shop) => element("option", { value: shop })))] : [shops.length > 1 ? field(text.shop, element("select", { name: "shop" }, ...shops.map((shop) => element("option", { value: shop }, shopName(shop)))))
+      : element("input", { type: "hidden", name: "shop", value: shops[0] })]),
     field(text.number, input("number", { maxlength: "64" })), field(text.day, input("day", { type: "date" })),
     field(text.total, input("total", { inputmode: "decimal" })), element("button", {}, text.search));
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const typed = Object.fromEntries(new FormData(form));
-    const given = { shop: typed.shop, number: typed.number.trim() || null, day: plainDay(typed.day) || null, total: plainAmount(typed.total) || null };
+    const given = { shop: typed.shop.trim(), number: typed.number.trim() || null, day: plainDay(typed.day) || null, total: plainAmount(typed.total) || null };
     try {
       result.replaceChildren(...answerOf(await get("find", given), given.shop, given.number ?? ""));
     } catch (error) {

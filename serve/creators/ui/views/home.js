@@ -98,7 +98,7 @@ export default {
       ? [table(words.home.newest, orderColumns(), newest, { isList: true }), element("p", { class: "links" }, link("orders", {}, words.home.all_orders))]
       : [element("p", { class: "empty" }, words.home.no_orders)])));
     const shops = [...new Set([...Object.keys(settings.shops), ...orders.items.map((row) => row.shop)])];
-    if (shops.length) nodes.push(findCard(shops));
+    nodes.push(findCard(shops));
     nodes.push(element("div", { class: "cards" }, ...cards(home, sum), ...(sum ? monthsCard(home, sum.currency) : [])));
     return { nodes, who: home.name };
   },
