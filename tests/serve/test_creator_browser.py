@@ -199,6 +199,28 @@ def test_what_is_checked_is_said_beside_every_other_answer(world, browser, other
         assert cells["Being checked"] == "700", cells
 
 
+LONG = "ORDER-" + "W" * 58
+
+
+@pytest.mark.parametrize("payments", [0, 2, 5])
+def test_an_order_with_a_long_number_and_many_payments_fits_on_a_phone(world, browser, payments):
+    """With two payments the names had a letter in each line. With five the page scrolled sideways."""
+    ids = [f"2026030{number}-EUR-{number}" for number in range(1, payments + 1)]
+    with browser.page(width=320) as page:
+        page.alter("order?", f"(body) => {{ body.order.payments = {json.dumps(ids)}; body.order.number = {json.dumps(LONG)}; "
+                                f"body.order.shop = {json.dumps(LONG.lower())}; }}")
+        page.goto(f"{world.link('ann')['url']}&view=order&shop=shop-1&order=o1")
+        page.wait("document.querySelector('main .plain') !== null")
+        for width in (320, 390, 600, 640, 1280):
+            page.resize(width)
+            assert page.run("document.documentElement.scrollWidth") <= width
+            names = page.run("[...document.querySelectorAll('main .plain tbody th')].map((one) => [one.innerText, "
+                             "(() => { const range = document.createRange(); range.selectNodeContents(one); "
+                             "return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size; })()])")
+            assert {count for _, count in names} == {1}, (width, names)
+        take_pictures(page, f"creators-order-{payments}")
+
+
 VIEWS = {"home": "", "orders": "&view=orders", "order": "&view=order&shop=shop-1&order=o1", "payments": "&view=payments",
          "statement": "&view=statement", "links": "&view=links", "held": "&view=order&shop=shop-1&order=held"}
 SIZES = [(390, "dark"), (1280, "light"), (320, "light")]
