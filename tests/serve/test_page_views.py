@@ -339,3 +339,23 @@ def test_the_csv_of_a_statement_is_the_commands_and_runs_no_cell(site, visit):
         assert lines(statement["rows"]) == plain.splitlines()
         assert all("'=HYPERLINK(1)" in line for line in lines(postings)[1:] if "HYPERLINK" in line)
         assert any("HYPERLINK" in line for line in lines(postings))
+
+
+def test_today_fits_on_a_phone_with_long_names_and_large_amounts(site, visit):
+    """A long word, or amounts of seven digits, made it scroll sideways: two amounts leave no room for a name."""
+    today = read(site, "today?currency=USD")
+    names = {"creator_id": "firstname.lastname@agency.example", "name": "Donaudampfschifffahrtsgesellschaft"}
+    today |= {"creators": [{**names, "earned": "1234567.89", "earned_last_month": "12345678.90"}], "payable": "12345678.90",
+              "next_close": {**today["next_close"], "creators": 1, "amount": "1234567.89",
+                             "left": [{"reason": "BELOW_MINIMUM", "creators": 1200, "amount": "12345678.90"}]},
+              "days": [{**day, "earned": "1234567.89", "adjusted": "-1234567.89"} for day in today["days"]]}
+    with visit(view="today") as page:
+        page.resize(320)
+        show(page, "today", today)
+        assert page.text("[aria-label=Creators] th").startswith("firstname") or "Donau" in page.text("[aria-label=Creators]")
+        page.run("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
+        for width in (320, 390, 600, 760, 1280):
+            page.resize(width)
+            wide = page.run("[...document.querySelectorAll('main *')].filter((one) => one.getBoundingClientRect().right > innerWidth + 1)"
+                            ".map((one) => one.outerHTML.slice(0, 120))")
+            assert page.run("document.documentElement.scrollWidth") <= width, (width, wide)

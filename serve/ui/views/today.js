@@ -81,12 +81,15 @@ function charts(data) {
 }
 
 function topCreators(data) {
-  const rows = data.creators;
-  return card("Creators who earned most this month", rows.length ? table("Creators", [
+  const title = "Creators who earned most this month";
+  if (!data.creators.length) return card(title, empty("No creator has earned anything this month."));
+  const rows = table("Creators", [
     { name: "Creator", cell: (row) => namedCreator(row.creator_id, row.name) },
     { name: "This month", n: true, cell: (row) => money(row.earned, data.currency) },
     { name: "Last month", n: true, cell: (row) => money(row.earned_last_month, data.currency) },
-  ], rows) : empty("No creator has earned anything this month."));
+  ], data.creators);
+  rows.classList.add("stack");  // a phone has no room for two amounts beside a name
+  return card(title, rows);
 }
 
 function unattributed(data) {
