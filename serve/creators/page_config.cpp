@@ -8,6 +8,7 @@
 
 #include "core/links/destination.hpp"
 #include "core/protocol/signature.hpp"
+#include "core/values/texts.hpp"
 #include "program/system/file.hpp"
 #include "program/toml/toml_table.hpp"
 #include "serve/read/http.hpp"
@@ -82,6 +83,17 @@ std::string ask_of(const toml::node& node, std::string_view key) {
     return text;
 }
 
+/// Returns an origin as browsers state it: in small letters, and without the usual port. The page
+/// takes messages from no other text.
+std::string stated(const std::string& origin) {
+    std::string text = ascii_lower(origin);
+    const std::string_view usual = text.starts_with("https:") ? ":443" : ":80";
+    if (text.ends_with(usual)) {
+        text.resize(text.size() - usual.size());
+    }
+    return text;
+}
+
 std::vector<std::string> origins_of(const toml::node& node, std::string_view key) {
     constexpr std::string_view kExample = R"(["https://app.acme.example"])";
     std::vector<std::string> origins;
@@ -92,6 +104,7 @@ std::vector<std::string> origins_of(const toml::node& node, std::string_view key
                  "origins: expected an origin such as https://app.acme.example, without a "
                  "path and without *");
         }
+        origins.back() = stated(origins.back());
     }
     if (origins.empty() || origins.size() > kOriginsMax) {
         fail(node, "origins: expected 1 to " + std::to_string(kOriginsMax) + " origins");

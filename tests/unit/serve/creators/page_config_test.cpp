@@ -31,6 +31,19 @@ TEST(PageConfig, AnOriginIsASchemeAHostAndAPort) {
     }
 }
 
+TEST(PageConfig, AnOriginIsKeptAsBrowsersStateIt) {
+    const auto config = parse_page_config(
+        kName,
+        "base_url = \"https://pages.example\"\n[acme]\nname = \"Acme\"\n"
+        "origins = [\"https://App.Acme.example:443\", \"https://a.example:4443\", "
+        "\"http://localhost:80\", \"http://localhost:443\", \"https://[2001:DB8::443]\"]\n");
+    ASSERT_TRUE(config.ok()) << config.error().message;
+    EXPECT_EQ(config->accounts.begin()->second.origins,
+              (std::vector<std::string>{"https://app.acme.example", "https://a.example:4443",
+                                        "http://localhost", "http://localhost:443",
+                                        "https://[2001:db8::443]"}));
+}
+
 TEST(PageConfig, AHostHasNoBytesThatAPolicyReadsOtherwise) {
     for (const char* const origin : {"*",
                                      "https://*",
