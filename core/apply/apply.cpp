@@ -8,6 +8,7 @@
 
 #include "core/apply/clicks.hpp"
 #include "core/apply/command.hpp"
+#include "core/apply/dead_letters.hpp"
 #include "core/apply/guard.hpp"
 #include "core/apply/work.hpp"
 #include "core/commands/ids.hpp"
@@ -93,29 +94,6 @@ void apply_batch(Topic topic, std::string_view body, AccountNumber account, Shop
 
 // ---- Dead letters -------------------------------------------------------------------------------
 
-/// Makes the letter of an input that could not be applied. It counts as done; a person corrects the
-/// cause and replays it.
-/// @param meta  nullptr if its record is unreadable.
-DeadLetter letter_of(const Input& input, const RecordMeta* meta, std::string reason) {
-    DeadLetter letter;
-    letter.seq = input.seq;
-    letter.reason = std::move(reason);
-    if (!input.is_bare) {
-        letter.record = input.record;
-        letter.bulk_body = input.bulk_body;
-    }
-    letter.body_sha256 = input.body_sha256;
-    if (meta != nullptr) {
-        letter.topic = meta->topic;
-        letter.account = meta->account_number;
-        letter.shop = meta->shop_number;
-        letter.account_id = meta->account_id;
-        letter.shop_id = meta->shop_id;
-        letter.received_at = meta->received_at;
-    }
-    return letter;
-}
-
 /// Returns true if the letter is never replayed: its command acts on other inputs, which have
 /// changed by then, or it has no seal, which a rebuild without the keys could not see; or it is
 /// answered by a person.
@@ -157,7 +135,7 @@ Applied Applier::apply(const Input& input, LedgerTxn& txn, const PreparedInput* 
     const RecordMeta* const meta = ahead->record ? &ahead->record->meta : nullptr;
     Applied applied = apply_input(input, std::nullopt, *ahead, txn);
     if (applied.input_class == InputClass::kDead) {
-        txn.put(letter_of(input, meta, applied.text));
+        store_letter(input, *ahead, applied.text, txn);
     }
     if (meta != nullptr) {
         applied.token = meta->token;
@@ -259,7 +237,11 @@ Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
     if (meta.source) {
         arrived.source = {meta.source->platform, prepared.event->source_notes};
     }
-    return with_work(txn, [&] { return order_applier_.apply_order(arrived, txn); });
+    const Applied applied =
+        with_work(txn, [&] { return order_applier_.apply_order(arrived, txn); });
+    end_letters({arrived.account, arrived.shop, OrderId(prepared.event->order_id)},
+                prepared.event->updated_at, decoded.input.seq, txn);
+    return applied;
 }
 
 /// A platform states no version of a deletion, or that of the last second of the order.
@@ -401,6 +383,9 @@ Applied Applier::apply_command(const Decoded& decoded, LedgerTxn& txn) {
 }
 
 bool Applier::replay(DeadLetter letter, Timestamp at, LedgerTxn& txn) {
+    if (!txn.dead_letter(letter.seq)) {
+        return true;  // the letter before it was a later state of its order
+    }
     const Input input{letter.seq, letter.record, letter.bulk_body, {}, letter.body_sha256, {}};
     const bool is_over = is_final(letter);
     PreparedInput prepared;  // of its own, because the command's is still in use
@@ -420,7 +405,7 @@ bool Applier::replay(DeadLetter letter, Timestamp at, LedgerTxn& txn) {
     Totals& totals = txn.mutable_head().totals;
     --totals.dead;
     ++counter(totals, applied.input_class);
-    txn.erase(letter);
+    erase_letter(letter, txn);
     return true;
 }
 

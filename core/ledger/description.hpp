@@ -138,6 +138,7 @@ void describe(Description& table, struct OpenHours& row);
 void describe(Description& table, struct ShopMinutes& row);
 void describe(Description& table, struct ShopDay& row);
 void describe(Description& table, struct DeletedOrder& row);
+void describe(Description& table, struct DeadOrder& row);
 void describe(Description& table, struct ClickByReceipt& row);
 void describe(Description& table, struct ClickDay& row);
 void describe(Description& table, struct ClickMonth& row);

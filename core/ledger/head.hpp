@@ -127,6 +127,15 @@ struct DeadLetter {
     std::string bulk_body{};  ///< The body, if it was stored outside the queue.
     /// SHA-256 of the body as it was sent, once a forgotten customer's data was taken out of it.
     std::optional<Digest256> body_sha256{};
+    OrderId order_id{};  ///< Set if a platform's order could not be translated.
+};
+
+/// A letter of a platform's order that could not be translated. A state of the order that is not
+/// older ends the letter.
+struct DeadOrder {
+    OrderKey order{};
+    SequenceNumber seq{};                ///< The letter's.
+    std::optional<Timestamp> version{};  ///< As the letter's body states it.
 };
 
 }  // namespace sluice

@@ -256,4 +256,13 @@ void describe(Description& table, DeletedOrder& row) {
                 {"digest", row.digest}});
 }
 
+void describe(Description& table, DeadOrder& row) {
+    table.named("dead_orders", kPerNode);
+    table.key({{"account", row.order.account},
+               {"shop", row.order.shop},
+               {"order_id", row.order.order_id},
+               {"seq", row.seq}});
+    table.rest({{"version", row.version}});
+}
+
 }  // namespace sluice

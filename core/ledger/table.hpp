@@ -44,7 +44,8 @@ using DescribedRows = RowTypes<
     struct WaitingByState, struct Attention, struct AttentionCount, struct DailySum,
     struct OrderDay, struct MonthlySum, struct OpenHours, struct ShopMinutes, struct ShopDay,
     struct DeletedOrder, struct ClickByReceipt, struct ClickDay, struct ClickMonth, struct LinkDay,
-    struct TierOrder, struct LinkRow, struct LinkByCreator, struct LinksHead, struct CodeDay>;
+    struct TierOrder, struct LinkRow, struct LinkByCreator, struct LinksHead, struct CodeDay,
+    struct DeadOrder>;
 
 /// The place of a row's table in DescribedRows, or the number of tables if it is not described.
 template <class Row, class... Rows>

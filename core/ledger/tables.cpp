@@ -94,7 +94,8 @@ void describe(Description& table, DeadLetter& row) {
                 {"attempts", row.attempts},
                 bytes("record", row.record),
                 bytes("bulk_body", row.bulk_body),
-                {"body_sha256", row.body_sha256}});
+                {"body_sha256", row.body_sha256},
+                {"order_id", row.order_id}});
 }
 
 void describe(Description& table, Work& row) {

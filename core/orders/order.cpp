@@ -196,12 +196,17 @@ InputClass OrderApplier::apply_order(const OrderArrival& arrival, LedgerTxn& txn
         return InputClass::kDuplicate;
     }
     const Before before = created ? Before{} : before_event(txn);
-    if (undoes_deletion(arrival, txn)) {
+    const std::optional<Timestamp> undone =
+        undoes_deletion(arrival, txn) ? std::optional(state_.version) : std::nullopt;
+    if (undone) {
         state_.version = {};
     }
     OrderStep step = apply_event(
         state_, created, arrival.event, arrival.arrival,
         [&](std::string_view id) { return txn.refund_owner(arrival.account, arrival.shop, id); });
+    if (undone) {
+        state_.version = std::max(*undone, state_.version);  // it never goes back (O5)
+    }
     if (step.decision == EventDecision::kApplied) {
         state_.last_node = txn.head().number;
     }

@@ -8,7 +8,7 @@ namespace sluice::pg {
 namespace {
 
 /// The number with which this format began. A schema below it has rows of an earlier format.
-constexpr int kFirstNumber = 29;
+constexpr int kFirstNumber = 30;
 
 bool is_earlier_format(int stored) noexcept {
     return stored != 0 && stored < kFirstNumber;

@@ -224,7 +224,8 @@ Columns order_journal() {
     return texts(
                "node line_item_id command_id creator_id program_id currency debit_account "
                "credit_account reason") +
-           integers("entry event_seq") + amounts("amount") + times("accounting_date recorded_at");
+           integers("entry event_seq") + amounts("amount") + times("accounting_date recorded_at") +
+           columns_of(lists::ColumnType::kText, lists::Scope::kLedger, "note actor");
 }
 
 Columns order_payouts() {

@@ -139,4 +139,10 @@ BOOKS = [
     fault("a sender states a pseudonym", "core/apply/prepared_input.hpp",
           "return input.body_sha256 ? Pseudonyms::kRead : Pseudonyms::kRefused;",
           "return input.body_sha256 ? Pseudonyms::kRead : Pseudonyms::kRead;", "ledger:*NoSenderCanStateAPseudonym*"),
+    fault("a debit of another day is the recorded one", "tool/finance/bank_match.cpp",
+          "> kDaySeconds;", "> kDaySeconds * 1000;",
+          "tests/cli/test_bank.py::test_a_posting_without_a_reference_on_another_day_is_a_second_payment"),
+    fault("a hold of one program is released in all", "core/explain/answer.cpp",
+          'release.with("--program", given.program.view());', 'release.with("--reason", given.program.view());',
+          "tests/serve/test_closing.py::test_the_command_of_an_order_releases_the_hold_that_blocks_it"),
 ]

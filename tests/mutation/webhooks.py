@@ -47,4 +47,10 @@ WEBHOOKS = [
     fault("an adjustment of a pending payment is said to shrink the rows", "core/shops/source_rows.cpp",
           'return has_success ? "SF3: less', 'return has_success || has_pending ? "SF3: less',
           "core:SourceRows.ARefundNamesTheRuleOfItsMoney"),
+    fault("a letter ends with an earlier state of its order", "core/apply/dead_letters.cpp",
+          "(!row.version || *row.version <= version)", "(!row.version || *row.version <= version || true)",
+          "ledger:*PlatformRules.ALetterEndsOnceAStateOfItsOrderIsRead*"),
+    fault("an older state leaves an order of WooCommerce deleted", "core/orders/order.cpp",
+          "    if (undone) {\n        state_.version = {};", "    if (undone) {",
+          "ledger:*PlatformRules.O7_OnWooCommerceAnyStateUndoesADeletion*"),
 ]

@@ -111,7 +111,7 @@ def test_the_page_has_words_for_each_name_of_the_api(visit):
         return set(re.findall(r'"([A-Z][A-Z_]+)"', text[text.index(begin):text.index(end, text.index(begin))]))
 
     assert set(words["causes"]) == names("explain/cause.cpp", "kNames{", "};")
-    orders = names("creators/words.cpp", "kOrderStates{{", "}};") | {"PENDING", "CHECKED"}
+    orders = names("creators/words.cpp", "kOrderStates{{", "}};") | {"PENDING", "CHECKED", "REFUNDED", "EARNS_NOTHING"}
     payments = names("creators/words.cpp", "creator_payment_state(", "\n}")
     assert set(words["order"]) == orders and set(words["payment"]) == payments
     assert set(words["states"]) == orders | payments

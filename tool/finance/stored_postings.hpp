@@ -18,7 +18,7 @@ struct Posting {
 };
 
 struct StoredPostings {
-    std::vector<Posting> known;  ///< Those with references.
+    std::vector<Posting> known;  ///< Each has a reference.
     bool are_of_statement =
         false;  ///< A camt file settled the payout: Payout::paid_at is its date.
 };

@@ -204,8 +204,7 @@ void apply_all(Ledger& ledger, std::vector<OwnedInput> inputs, const char* node 
     }
 }
 
-/// A forget that one of two nodes has done, with an order that is still to be changed; a click, a
-/// link, the seal of a command, and the signature of an approval.
+/// A forget that one of two nodes has done, with an order that is left, and a row of other tables.
 void leave_rows(Ledger& ledger) {
     const std::unique_ptr<LedgerTxn> txn = ledger.begin(kNode);
     ForgetTask task;
@@ -223,6 +222,7 @@ void leave_rows(Ledger& ledger) {
     txn->put(work);
     txn->put(WorkOrder{work.number, worker::kReceived, {1}, {1}, OrderId("h")});
     txn->put(DeletedOrder{{{1}, {1}, OrderId("x")}, {1}, 1, worker::kReceived, {}, {}});
+    txn->put(DeadOrder{{{1}, {1}, OrderId("x")}, {1}, worker::kReceived});
     LinkDay earned;
     earned.currency = *Currency::parse("USD");
     txn->put(earned);

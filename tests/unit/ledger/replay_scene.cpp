@@ -144,6 +144,8 @@ void live(Books& books) {
     books.forget(ForgetBy::kOrder, "gone");
     books.command(AnomalyAck{OrderId("large"), "LINES_EXCEED_AMOUNT"});
     books.source = SourceText{};
+    books.raw(Topic::kOrderUpdate,
+              R"({"platform_order_id":"unread","platform_updated_at":"2026-01-02T00:00:00Z"})");
     books.remove("never seen", "2026-01-02T00:00:00Z");
     books.source.reset();
     books.receive_at("2026-03-02T00:00:00Z");

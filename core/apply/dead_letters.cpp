@@ -1,5 +1,5 @@
-// Inputs that never take effect: numbers that the queue lost, and dead letters that a person gives
-// up.
+#include "core/apply/dead_letters.hpp"
+
 #include <optional>
 #include <set>
 #include <span>
@@ -11,11 +11,45 @@
 #include "core/approvals/approval.hpp"
 #include "core/ledger/account_rows.hpp"
 #include "core/orders/account_change.hpp"
+#include "core/protocol/order_deletion.hpp"
+#include "core/protocol/record.hpp"
 #include "core/rules/account.hpp"
 #include "core/values/actor.hpp"
 
 namespace sluice {
 namespace {
+
+/// Returns id and version of a platform's order that could not be translated. The body has what
+/// could be read of it.
+std::optional<OrderDeletion> untranslated_order(const Input& input, const PreparedInput& prepared) {
+    const RecordMeta& meta = prepared.record->meta;
+    if (!meta.source || !is_order(meta.topic) || prepared.event != nullptr) {
+        return std::nullopt;
+    }
+    const Result<OrderDeletion> read =
+        parse_order_deletion(meta.bulk ? input.bulk_body : prepared.record->body);
+    return read.ok() ? std::optional(*read) : std::nullopt;
+}
+
+/// Takes from the record where it came from, and which order it is about.
+void name_source(DeadLetter& letter, const Input& input, const PreparedInput& prepared,
+                 LedgerTxn& txn) {
+    const RecordMeta& meta = prepared.record->meta;
+    letter.topic = meta.topic;
+    letter.account = meta.account_number;
+    letter.shop = meta.shop_number;
+    letter.account_id = meta.account_id;
+    letter.shop_id = meta.shop_id;
+    letter.received_at = meta.received_at;
+    if (const auto order = untranslated_order(input, prepared)) {
+        letter.order_id = OrderId(order->order_id);
+        txn.put(DeadOrder{
+            {letter.account, letter.shop, letter.order_id}, letter.seq, order->updated_at});
+    }
+}
+
+// ---- Inputs that a person gives up
+// ----------------------------------------------------------------
 
 std::set<AccountNumber> every_account(LedgerReader& ledger) {
     std::set<AccountNumber> accounts;
@@ -63,6 +97,50 @@ std::string memo_line(const DeadLetter& letter) {
 }
 
 }  // namespace
+
+void store_letter(const Input& input, const PreparedInput& prepared, std::string reason,
+                  LedgerTxn& txn) {
+    DeadLetter letter;
+    letter.seq = input.seq;
+    letter.reason = std::move(reason);
+    if (!input.is_bare) {
+        letter.record = input.record;
+        letter.bulk_body = input.bulk_body;
+    }
+    letter.body_sha256 = input.body_sha256;
+    if (prepared.record) {
+        name_source(letter, input, prepared, txn);
+    }
+    txn.put(letter);
+}
+
+void erase_letter(const DeadLetter& letter, LedgerTxn& txn) {
+    if (!letter.order_id.empty()) {
+        txn.erase(DeadOrder{{letter.account, letter.shop, letter.order_id}, letter.seq, {}});
+    }
+    txn.erase(letter);
+}
+
+void end_letters(const OrderKey& order, Timestamp version, SequenceNumber but, LedgerTxn& txn) {
+    Totals& totals = txn.mutable_head().totals;
+    if (totals.dead == 0) {
+        return;
+    }
+    std::vector<SequenceNumber> ended;
+    txn.scan(DeadOrder{.order = order}, {3, 3}, [&](const DeadOrder& row) {
+        if (row.seq != but && (!row.version || *row.version <= version)) {
+            ended.push_back(row.seq);
+        }
+    });
+    for (const SequenceNumber seq : ended) {
+        const std::optional<DeadLetter> letter = txn.dead_letter(seq);
+        if (letter) {
+            erase_letter(*letter, txn);
+            --totals.dead;
+            ++totals.stale;
+        }
+    }
+}
 
 Result<std::vector<DeadLetter>> named_letters(std::span<const SequenceNumber> seqs,
                                               LedgerReader& ledger) {
@@ -132,7 +210,7 @@ Result<Reply> discard_dead(const DeadDiscard& command, const CommandContext& con
         for (const AccountNumber account : accounts_of(letter, known)) {
             post_memo(txn, context, account, JournalReason::kMemoDiscarded, memo_line(letter));
         }
-        txn.erase(letter);
+        erase_letter(letter, txn);
         --totals.dead;  // The letter's input counts as one of the commands from now on.
         ++totals.commands;
     }
