@@ -27,6 +27,9 @@ def apply(ledger, at, shop, topic, body, source=None):
     if first:
         order = ledger.orders[key] = Order(*key, ledger.shops[shop])
     version = instant(payload.get("platform_updated_at") or payload["platform_ordered_at"])
+    undone = order.version if undoes_deletion(order, source) else None
+    if undone is not None:
+        order.version = 0
     stale = not first and version < order.version
     order.digests[digest] = stale
     forget.state_ids(order, payload)
@@ -36,7 +39,9 @@ def apply(ledger, at, shop, topic, body, source=None):
     state_device(order, payload, version)
     if not stale:
         replace(ledger, order, at, topic, payload, version, first)
-        order.standing = digest
+        order.standing, order.is_deleted = digest, False
+    if undone is not None:
+        order.version = max(undone, order.version)  # O5
     for statement in payload.get("refund_line_items") or []:
         refund(ledger, order, at, statement, version)
     if first and source and source["platform"] == "shopify":
@@ -78,9 +83,14 @@ def delete(ledger, at, key, order, payload, source, digest):
     before = Before(order)
     cancel(ledger, at, order, version, cancelled_at, at.received)
     if not stale:
-        order.standing = digest
+        order.standing, order.is_deleted = digest, True
     finish(ledger, at, order, before)
     return "stale" if stale else "applied"
+
+
+def undoes_deletion(order, source):
+    """Any state of WooCommerce does, because its deletions have no version."""
+    return source is not None and source["platform"] == "woocommerce" and order.is_deleted
 
 
 def keep_deletion(ledger, at, key, version, cancelled_at, digest):
@@ -96,7 +106,7 @@ def earlier_deletion(ledger, at, order, version):
     known = ledger.deletions.pop((order.shop, order.order_id), None)
     if known and version <= known[0]:
         cancel(ledger, at, order, *known[:3])
-        order.standing = known[3]
+        order.standing, order.is_deleted = known[3], True
         order.digests[known[3]] = False
 
 

@@ -193,6 +193,7 @@ class Order:
     cancelled_at: int | None = None
     digests: dict = field(default_factory=dict)  # digest -> was stale
     standing: bytes | None = None  # digest of the event whose version stands
+    is_deleted: bool = False  # the version that stands is a deletion by the platform
     stated: list = field(default_factory=list)  # of each event: customer, email, phone, device
     rows: dict = field(default_factory=dict)  # refund id -> RefundRow
     positions: dict = field(default_factory=dict)  # (program, creator) -> Position
