@@ -8,7 +8,6 @@
 
 #include "core/apply/clicks.hpp"
 #include "core/apply/command.hpp"
-#include "core/apply/dead_letters.hpp"
 #include "core/apply/guard.hpp"
 #include "core/apply/work.hpp"
 #include "core/commands/ids.hpp"
@@ -135,7 +134,7 @@ Applied Applier::apply(const Input& input, LedgerTxn& txn, const PreparedInput* 
     const RecordMeta* const meta = ahead->record ? &ahead->record->meta : nullptr;
     Applied applied = apply_input(input, std::nullopt, *ahead, txn);
     if (applied.input_class == InputClass::kDead) {
-        store_letter(input, *ahead, applied.text, txn);
+        store_letter(input, *ahead, applied.text, unread_, txn);
     }
     if (meta != nullptr) {
         applied.token = meta->token;
@@ -239,8 +238,10 @@ Applied Applier::apply_order(const Decoded& decoded, LedgerTxn& txn) {
     }
     const Applied applied =
         with_work(txn, [&] { return order_applier_.apply_order(arrived, txn); });
-    end_letters({arrived.account, arrived.shop, OrderId(prepared.event->order_id)},
-                prepared.event->updated_at, decoded.input.seq, txn);
+    if (unread_.may_have(prepared.event->order_id, txn)) {
+        end_letters({arrived.account, arrived.shop, OrderId(prepared.event->order_id)},
+                    prepared.event->updated_at, decoded.input.seq, txn);
+    }
     return applied;
 }
 
@@ -468,6 +469,7 @@ bool Applier::work(LedgerTxn& txn, std::size_t orders_max) {
 void Applier::discard() noexcept {
     programs_.clear();
     known_shops_.clear();
+    unread_.clear();
 }
 
 }  // namespace sluice

@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/apply/dead_letters.hpp"
 #include "core/apply/prepared_input.hpp"
 #include "core/apply/sender_check.hpp"
 #include "core/commands/seal.hpp"
@@ -106,6 +107,7 @@ private:
     ProgramCache programs_;
     OrderApplier order_applier_{programs_};
     std::unordered_map<std::uint32_t, KnownShop> known_shops_;
+    UnreadOrders unread_;
 };
 
 }  // namespace sluice

@@ -1,5 +1,6 @@
 #include "core/apply/dead_letters.hpp"
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -33,7 +34,7 @@ std::optional<OrderDeletion> untranslated_order(const Input& input, const Prepar
 
 /// Takes from the record where it came from, and which order it is about.
 void name_source(DeadLetter& letter, const Input& input, const PreparedInput& prepared,
-                 LedgerTxn& txn) {
+                 UnreadOrders& unread, LedgerTxn& txn) {
     const RecordMeta& meta = prepared.record->meta;
     letter.topic = meta.topic;
     letter.account = meta.account_number;
@@ -43,13 +44,13 @@ void name_source(DeadLetter& letter, const Input& input, const PreparedInput& pr
     letter.received_at = meta.received_at;
     if (const auto order = untranslated_order(input, prepared)) {
         letter.order_id = OrderId(order->order_id);
+        unread.add(letter.order_id);
         txn.put(DeadOrder{
             {letter.account, letter.shop, letter.order_id}, letter.seq, order->updated_at});
     }
 }
 
-// ---- Inputs that a person gives up
-// ----------------------------------------------------------------
+// ---- Given up by a person: numbers that the queue lost, and letters -----------------------------
 
 std::set<AccountNumber> every_account(LedgerReader& ledger) {
     std::set<AccountNumber> accounts;
@@ -98,8 +99,22 @@ std::string memo_line(const DeadLetter& letter) {
 
 }  // namespace
 
+bool UnreadOrders::may_have(std::string_view order_id, LedgerReader& ledger) {
+    if (!ids_) {
+        ids_.emplace();
+        ledger.scan(DeadOrder{}, {}, [this](const DeadOrder& row) { add(row.order.order_id); });
+    }
+    return !ids_->empty() && ids_->contains(std::hash<std::string_view>{}(order_id));
+}
+
+void UnreadOrders::add(const OrderId& order_id) {
+    if (ids_) {
+        ids_->insert(std::hash<std::string_view>{}(order_id.view()));
+    }
+}
+
 void store_letter(const Input& input, const PreparedInput& prepared, std::string reason,
-                  LedgerTxn& txn) {
+                  UnreadOrders& unread, LedgerTxn& txn) {
     DeadLetter letter;
     letter.seq = input.seq;
     letter.reason = std::move(reason);
@@ -109,7 +124,7 @@ void store_letter(const Input& input, const PreparedInput& prepared, std::string
     }
     letter.body_sha256 = input.body_sha256;
     if (prepared.record) {
-        name_source(letter, input, prepared, txn);
+        name_source(letter, input, prepared, unread, txn);
     }
     txn.put(letter);
 }
@@ -122,16 +137,13 @@ void erase_letter(const DeadLetter& letter, LedgerTxn& txn) {
 }
 
 void end_letters(const OrderKey& order, Timestamp version, SequenceNumber but, LedgerTxn& txn) {
-    Totals& totals = txn.mutable_head().totals;
-    if (totals.dead == 0) {
-        return;
-    }
     std::vector<SequenceNumber> ended;
     txn.scan(DeadOrder{.order = order}, {3, 3}, [&](const DeadOrder& row) {
         if (row.seq != but && (!row.version || *row.version <= version)) {
             ended.push_back(row.seq);
         }
     });
+    Totals& totals = txn.mutable_head().totals;
     for (const SequenceNumber seq : ended) {
         const std::optional<DeadLetter> letter = txn.dead_letter(seq);
         if (letter) {

@@ -132,6 +132,8 @@ public:
     }
     /// Deletes an order, as its platform does. An empty version is not stated.
     Applied remove(std::string_view order_id, std::string_view version = {});
+    /// Empties the memory of the worker, as its restart does.
+    void restart() { applier_.discard(); }
     /// Any body, as it is.
     Applied raw(Topic topic, std::string_view body, std::string_view anon = {});
     Applied products(Topic topic, std::string_view products_json);

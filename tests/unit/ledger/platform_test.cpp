@@ -119,10 +119,9 @@ TEST_P(PlatformRules, ADeletionThatIntakeCouldNotHaveWrittenIsADeadLetter) {
 }
 
 TEST_P(PlatformRules, ALetterEndsOnceAStateOfItsOrderIsRead) {
-    const auto faulty = [this](const char* id, const char* version) {
-        const std::string body = std::string(R"({"platform_order_id":")") + id +
-                                 R"(","platform_updated_at":")" + version +
-                                 R"(","source":{"faults":[]}})";
+    const auto faulty = [this](const std::string& id, const char* version) {
+        const std::string body = R"({"platform_order_id":")" + id + R"(","platform_updated_at":")" +
+                                 version + R"(","source":{"faults":[]}})";
         EXPECT_EQ(books.raw(Topic::kOrderUpdate, body).input_class, InputClass::kDead);
         return books.last_seq();
     };
@@ -137,8 +136,14 @@ TEST_P(PlatformRules, ALetterEndsOnceAStateOfItsOrderIsRead) {
     EXPECT_EQ(letters(), (std::vector{early, late, other}));
     books.update(order(5));
     EXPECT_EQ(letters(), (std::vector{late, other})) << "a later version is still unread";
+    OrderText named = order(5);
+    named.id = std::string(700, 'x');
+    faulty(named.id, "2026-01-02T00:00:03Z");
+    books.restart();
+    books.update(named);
+    EXPECT_EQ(letters(), (std::vector{late, other})) << "from the rows alone, of a long id too";
     EXPECT_EQ(books.read()->head().totals.dead, 2U);
-    EXPECT_EQ(books.read()->head().totals.stale, 1U);
+    EXPECT_EQ(books.read()->head().totals.stale, 2U);
     books.update(order(9));
     EXPECT_EQ(letters(), std::vector{other});
     books.command(DeadReplay{{other}});
