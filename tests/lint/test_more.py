@@ -11,7 +11,7 @@ from lint.test_programs import STARTS, essential, table
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 FUNCTION = (ast.FunctionDef, ast.ClassDef)
-OF_MAKE_TEST = ("nginx", "build", "unit", "postgres", "test", "lint")
+OF_MAKE_TEST = ("compiler", "nginx", "build", "unit", "postgres", "test", "lint")
 
 
 def programs_of_more():

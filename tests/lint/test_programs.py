@@ -18,7 +18,7 @@ INSTALLER = ROOT / "scripts" / "install-deps"
 BASE = {"apt-cache", "apt-config", "apt-get", "debconf-set-selections", "dpkg", "dpkg-query"}
 # Words of scripts that are also names of programs.
 WORDS = {
-    "GET", "HEAD", "POST", "apt", "as", "clang-format", "column", "file", "free", "gold", "init", "kill", "look", "nodejs", "open",
+    "GET", "HEAD", "POST", "apt", "as", "clang-format", "column", "compare", "convert", "file", "free", "gold", "import", "init", "kill", "look", "nodejs", "open",
     "passwd", "pytest", "red", "size", "systemd", "time", "view", "w",
 }
 STARTS = {"run", "Popen", "call", "check_call", "check_output", "which", "execvp", "exec", "spawn"}
@@ -140,7 +140,7 @@ def test_every_python_module_is_listed():
 def test_something_of_every_package_is_looked_up():
     known = {package for packages in table().values() for package in packages}
     packages = packages_of_installer()
-    assert {"nginx", "build", "unit", "postgres", "test", "lint", "suite", "fleet", "more", "source", "citus", "release",
+    assert {"compiler", "demo", "nginx", "build", "unit", "postgres", "test", "lint", "suite", "fleet", "more", "source", "citus", "release",
             "bench"} == set(packages)
     missing = set().union(*packages.values()) - known
     assert not missing, "scripts/programs.txt names nothing of " + ", ".join(sorted(missing))
@@ -149,4 +149,4 @@ def test_something_of_every_package_is_looked_up():
 def test_make_test_installs_few_packages():
     """Debian's first user of the README pays for each; what only some tests need, make test-more installs."""
     packages = packages_of_installer()
-    assert sum(len(packages[group]) for group in ("nginx", "build", "unit", "postgres", "test", "lint")) <= 40
+    assert sum(len(packages[group]) for group in ("compiler", "nginx", "build", "unit", "postgres", "test", "lint")) <= 40
