@@ -19,7 +19,7 @@ BASE = {"apt-cache", "apt-config", "apt-get", "debconf-set-selections", "dpkg", 
 # Words of scripts that are also names of programs.
 WORDS = {
     "GET", "HEAD", "POST", "apt", "as", "clang-format", "column", "compare", "convert", "file", "free", "gold", "import",
-    "init", "kill", "look", "nodejs", "open", "passwd", "pytest", "red", "size", "systemd", "tc", "time", "view", "w",
+    "init", "kill", "look", "nodejs", "open", "passwd", "pytest", "red", "size", "stream", "systemd", "tc", "time", "view", "w",
 }
 STARTS = {"run", "Popen", "call", "check_call", "check_output", "which", "execvp", "exec", "spawn"}
 WORD = re.compile(r"(?<![\w./$@-])([a-z][a-z0-9_.+-]*)(?![\w./=(-])")
