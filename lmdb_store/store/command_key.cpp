@@ -52,7 +52,8 @@ Status write_keys(const std::filesystem::path& path, const CommandKeys& keys,
 
 Result<Fd> lock_command_key(const std::filesystem::path& path, int how) {
     for (;;) {
-        Fd fd(open_retrying(path.c_str(), O_RDONLY));
+        // A FIFO would keep worker and commands waiting for its writer.
+        Fd fd(open_retrying(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY));
         if (!fd.ok()) {
             return system_error(errno, "read", path);
         }
@@ -64,6 +65,10 @@ Result<Fd> lock_command_key(const std::filesystem::path& path, int how) {
         if (::fstat(fd.get(), &opened) != 0 ||
             (::stat(path.c_str(), &named) != 0 && errno != ENOENT)) {
             return system_error(errno, "inspect", path);
+        }
+        if (!S_ISREG(opened.st_mode)) {
+            return corrupt("\"" + path.string() +
+                           "\" should be a regular file: find out who made it, and move it away");
         }
         if (opened.st_ino == named.st_ino && opened.st_dev == named.st_dev) {
             return fd;

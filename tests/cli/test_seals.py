@@ -1,4 +1,5 @@
 """The key that seals commands, by the real command (controls K5). tests/unit/worker/drain/seal_test.cpp forges records."""
+import os
 import shutil
 import stat
 
@@ -50,6 +51,16 @@ def test_without_the_key_nothing_is_commanded(books):
     assert "chmod 0400" in credit(books, status=1).err
     key.chmod(0o400)
     credit(books)
+
+
+def test_a_fifo_in_the_place_of_the_key_keeps_nobody_waiting(books):
+    key = books.store / "command.key"
+    key.unlink()
+    os.mkfifo(key, 0o400)
+    for line in ("credit", "worker", "doctor"):
+        run = credit(books, status=1) if line == "credit" else books.run(
+            line, *(("--until-empty",) if line == "worker" else ("--format", "json")), status=1)
+        assert f"{key}" in run.err + run.out and "regular file" in run.err + run.out, (line, run)
 
 
 def test_an_archive_is_judged_by_the_keys_that_are_named(books, tmp_path):
