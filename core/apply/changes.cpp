@@ -184,6 +184,18 @@ void add_settings(const Overlay& after, LedgerReader& before, ChangeSet& changes
     after.visit_put<Period>([&](const Period& row) {
         changes[row.account].periods.insert("closed until " + row.until.to_string());
     });
+    // Inputs that are received late change the sums while the close waits.
+    std::map<AccountNumber, RunningSha256> sums;
+    after.visit_put<PeriodSum>([&](const PeriodSum& row) {
+        RunningSha256& digest = sums[row.account];
+        digest.add(row.creator.str() + " " + row.program.str() + " " +
+                   std::string(row.currency.code()) + " " + row.closing_owed.to_string() + " " +
+                   row.closing_in_payout.to_string() + " " + row.closing_paid.to_string() + "\n");
+        digest.add(view_of(row.digest));
+    });
+    for (auto& [account, digest] : sums) {
+        changes[account].periods.insert("sums: " + to_hex(digest.digest()));
+    }
     after.visit_put<Click>([&](const Click& row) {
         changes[row.account].others.insert("click on " + row.program.str() + " of " +
                                            row.creator.str());

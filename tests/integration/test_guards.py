@@ -174,6 +174,27 @@ def test_k13_an_order_that_grew_after_its_attribution_was_shown_is_shown_again(o
     assert office.is_sound()
 
 
+def test_k13_a_month_that_grew_after_its_close_was_shown_is_shown_again(office):
+    """A node that was cut off brings inputs of the month while the close waits."""
+    office.allow("approve_period_close = true\n")
+    clock, end = FakeTime(), datetime.datetime.now(datetime.timezone.utc).replace(day=28) + datetime.timedelta(days=4)
+    end = end.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    for person in (office.eve, office.gina):
+        person.environment.update(clock.environment)
+    clock.set((end + datetime.timedelta(days=2)).isoformat())
+    close = office.eve.run("period", "close", *ACME, "--until", end.isoformat())
+    name = waits(office, close, "approve_period_close")
+    seen = office.gina.digest(name)
+    assert office.gina.digest(name) == seen, "nothing changed"
+    clock.set((end - datetime.timedelta(hours=1)).isoformat())
+    assert adjust(office, "5.00").returncode == 0
+    clock.set((end + datetime.timedelta(days=3)).isoformat())
+    assert "changed since you saw it" in office.gina.refuses("approve", name, *ACME, "--expect", seen)
+    assert office.eve.json("period", "list", *ACME) == []
+    office.gina("approve", name, *ACME, "--expect", office.gina.digest(name))
+    assert office.is_sound()
+
+
 def test_k13_a_signature_of_an_earlier_state_is_refused(office):
     key = Key(office.folder, "gina")
     policy = f"[[policy]]\naccount = 'acme'\napprovers = ['games {key.public}']\napprove_attribution_above = ['5.00 USD']\n"
