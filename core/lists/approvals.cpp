@@ -1,6 +1,7 @@
 #include "core/lists/approvals.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -10,6 +11,7 @@
 #include "core/lists/places.hpp"
 #include "core/lists/programs.hpp"
 #include "core/rules/account.hpp"
+#include "core/rules/attribution.hpp"
 #include "core/statements/statements.hpp"
 #include "core/values/lookup.hpp"
 
@@ -139,15 +141,57 @@ void add_profile(LedgerReader& ledger, AccountNumber account, const CreatorId& c
     add_differences("creator " + creator.str() + ".", before, after, differences);
 }
 
+/// A group may be a rate.
+void add_group(LedgerReader& ledger, AccountNumber account, const CreatorId& creator,
+               const std::optional<ProgramId>& program, const std::optional<std::string>& group,
+               Json& differences) {
+    if (!program || !group) {
+        return;
+    }
+    const std::optional<Membership> stored =
+        ledger.membership(account, *program, first_id(ledger, account, creator));
+    Json before = Json::object();
+    Json after = Json::object();
+    before["group"] = Json(stored && !stored->removed ? stored->group : std::string());
+    after["group"] = Json(*group);
+    add_differences("creator " + creator.str() + " in " + program->str() + ".", before, after,
+                    differences);
+}
+
+/// A code that other creators have or had changes hands.
+void add_code(LedgerReader& ledger, AccountNumber account, const CreatorImport::Row& line,
+              Json& differences) {
+    if (line.code.empty()) {
+        return;
+    }
+    const CreatorId creator = first_id(ledger, account, line.creator);
+    std::set<std::string> others;
+    for (const CodeRow& owner : ledger.code_owners(account, code_digest(line.code))) {
+        if (owner.creator != creator) {
+            others.insert(shown_id(ledger, account, owner.creator).str() + " in " +
+                          owner.program.str());
+        }
+    }
+    if (!others.empty()) {
+        differences.push_back(
+            {{"field", "code " + line.code},
+             {"before", Json::list(others, [](const auto& one) { return Json(one); }).cell()},
+             {"after", line.creator.str() + " in " + line.program.str()}});
+    }
+}
+
 Json differences_of(const PendingApproval& row, const Command& command, LedgerReader& ledger) {
     Json differences = Json::array();
     if (const auto* apply = std::get_if<ProgramApply>(&command)) {
         add_differences(*apply, ledger, differences);
     } else if (const auto* set = std::get_if<CreatorSet>(&command)) {
         add_profile(ledger, row.account, set->creator, set->name, set->payee, differences);
+        add_group(ledger, row.account, set->creator, set->program, set->group, differences);
     } else if (const auto* import = std::get_if<CreatorImport>(&command)) {
         for (const CreatorImport::Row& line : import->rows) {
             add_profile(ledger, row.account, line.creator, line.name, line.payee, differences);
+            add_group(ledger, row.account, line.creator, line.program, line.group, differences);
+            add_code(ledger, row.account, line, differences);
         }
     }
     return differences;

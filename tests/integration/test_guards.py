@@ -152,6 +152,20 @@ def test_k13_a_code_that_changes_hands_is_a_change_of_payee(office):
     assert office.is_sound()
 
 
+def test_k13_an_approver_sees_whose_code_and_which_group_it_was(office):
+    """The fields of the command have the new creator and group only."""
+    office.apply(PROGRAM.format(rate="10%") + "[[program.rule]]\ngroup = 'gold'\nrate = '50%'\n")
+    office.allow("approve_rates = true\napprove_payee_change = true\n")
+    office.eve("creator", "remove", "ann", "--program", "spring", "--code", "SAVE", *WHY)
+    waits(office, office.eve.run("creator", "set", "bob", *ACME, "--program", "spring", "--group", "gold", *WHY), "approve_rates")
+    waits(office, creators(office, "bob,spring,save\n", header="creator_id,program_id,code"), "approve_payee_change")
+    found = [office.gina.json("approvals", "show", name, *ACME) for name in office.pending()]
+    assert {shown["command"]: shown["differences"] for shown in found} == {
+        "creator set": [{"field": "creator bob in spring.group", "before": '""', "after": "gold"}],
+        "creator import": [{"field": "code save", "before": "ann in spring", "after": "bob in spring"}],
+    }
+
+
 # An approval is of what was shown -----------------------------------------------------------------------------------------
 
 
