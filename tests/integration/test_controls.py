@@ -1,5 +1,6 @@
 """Attacks of an insider on the controls (controls K1, rules K2 to K4, K6, K7, K12): each was done on a running system, on
 both ledgers, and none may work. The real commands, by several people."""
+import concurrent.futures
 import json
 import os
 import pty
@@ -229,6 +230,16 @@ def test_k2_a_message_is_written_again_as_it_was(office):
     kept.unlink()
     assert message in office.eve.refuses(*office.export("--again", message))
     assert all(message in memo["line_item_id"] for memo in office.memos("SENT"))
+
+
+def test_k2_an_export_that_another_one_overtook_keeps_no_bytes(office):
+    """Of two at once one sends; `exports` had the bank accounts of both."""
+    run = office.close()[0]["payout_run"]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        both = list(pool.map(lambda person: person.run(*office.export(run)), (office.eve, office.gina)))
+    assert sorted(done.returncode for done in both) == [0, 1], both
+    (message,) = {row["message"] for row in office.eve.json("payout", "list", *ACME)}
+    assert [path.name for path in (office.store / "exports").iterdir()] == [message]
 
 
 def test_k2_a_creator_with_open_payouts_is_not_forgotten(office):

@@ -264,14 +264,16 @@ Status send_message(const Frame& frame, const ExportCommand& command, AccountNum
     if (sent.ok() && sent->outcome == CommandOutcome::kDone) {
         return write_out(command, bytes, message.message_id, message.payments.size());
     }
-    if (!sent.ok() && sent.error().code == ErrorCode::kInvalid) {  // refused: nothing was sent
-        std::error_code ignored;
-        std::filesystem::remove(kept_file(frame, message.message_id), ignored);
-    }
     // A command with the same key may have been applied after the search for it.
     const auto known = with_snapshot(
         frame, command.submit.ledger_url, ReadFrom::kConfirmed,
         [&](LedgerReader& ledger) { return sent_with_key(ledger, request_of(command, account)); });
+    const bool is_refused = sent.ok() || sent.error().code == ErrorCode::kInvalid;
+    if (is_refused && known.ok() &&
+        (known->empty() || known->front().message != message.message_id)) {  // nothing was sent
+        std::error_code ignored;
+        std::filesystem::remove(kept_file(frame, message.message_id), ignored);
+    }
     if (known.ok() && !known->empty()) {
         return write_again(frame, command, account, known->front().message);
     }
