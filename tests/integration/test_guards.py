@@ -157,7 +157,8 @@ def test_k13_an_approver_sees_whose_code_and_which_group_it_was(office):
     office.apply(PROGRAM.format(rate="10%") + "[[program.rule]]\ngroup = 'gold'\nrate = '50%'\n")
     office.allow("approve_rates = true\napprove_payee_change = true\n")
     office.eve("creator", "remove", "ann", "--program", "spring", "--code", "SAVE", *WHY)
-    waits(office, office.eve.run("creator", "set", "bob", *ACME, "--program", "spring", "--group", "gold", *WHY), "approve_rates")
+    grouped = office.eve.run("creator", "set", "bob", *ACME, "--program", "spring", "--group", "gold", *WHY)
+    waits(office, grouped, "approve_rates")
     waits(office, creators(office, "bob,spring,save\n", header="creator_id,program_id,code"), "approve_payee_change")
     found = [office.gina.json("approvals", "show", name, *ACME) for name in office.pending()]
     assert {shown["command"]: shown["differences"] for shown in found} == {
