@@ -158,7 +158,7 @@ void add_group(LedgerReader& ledger, AccountNumber account, const CreatorId& cre
                     differences);
 }
 
-/// A code that other creators have or had changes hands.
+/// A code that other creators have or had changes hands; one of another program changes its rate.
 void add_code(LedgerReader& ledger, AccountNumber account, const CreatorImport::Row& line,
               Json& differences) {
     if (line.code.empty()) {
@@ -167,7 +167,7 @@ void add_code(LedgerReader& ledger, AccountNumber account, const CreatorImport::
     const CreatorId creator = first_id(ledger, account, line.creator);
     std::set<std::string> others;
     for (const CodeRow& owner : ledger.code_owners(account, code_digest(line.code))) {
-        if (owner.creator != creator) {
+        if (owner.creator != creator || owner.program != line.program) {
             others.insert(shown_id(ledger, account, owner.creator).str() + " in " +
                           owner.program.str());
         }

@@ -16,7 +16,7 @@
 
 namespace sluice::store {
 
-inline constexpr std::uint32_t kLedgerFormat = 12;
+inline constexpr std::uint32_t kLedgerFormat = 13;
 
 /// Tables with shapes of their own; the described ones (core/ledger/table.hpp) follow.
 enum class Table : std::uint8_t {

@@ -24,7 +24,7 @@ class Connection;
 struct Migrated {
     int before = 0;  ///< 0 if there was no ledger.
     int now = 0;
-    std::vector<std::string> applied{};  ///< Such as 0030_ledger, in the order of their numbers.
+    std::vector<std::string> applied{};  ///< Such as 0031_ledger, in the order of their numbers.
     bool could_be_distributed = false;   ///< The database has Citus, which distribute() would use.
 };
 

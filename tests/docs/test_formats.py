@@ -3,6 +3,7 @@
 import decimal
 import hashlib
 import json
+import re
 import struct
 import tarfile
 import time
@@ -35,6 +36,11 @@ def send(merchant, count):
     for document in documents:
         assert merchant.event("ORDER_CREATE", document).status == 200
     return [sign.encode(document) for document in documents]
+
+
+def test_the_page_has_the_ledgers_format():
+    (number,) = re.findall(r"kLedgerFormat = (\d+);", facts.read("lmdb_store/ledger/tables.hpp"))
+    assert re.findall(r"`ledger/data.mdb`, format (\d+)\.", PAGE) == [number]
 
 
 def test_lane_queue_archive_and_ledger_are_read_from_the_tables_of_the_page(site):

@@ -268,7 +268,8 @@ Status send_message(const Frame& frame, const ExportCommand& command, AccountNum
     const auto known = with_snapshot(
         frame, command.submit.ledger_url, ReadFrom::kConfirmed,
         [&](LedgerReader& ledger) { return sent_with_key(ledger, request_of(command, account)); });
-    const bool is_refused = sent.ok() || sent.error().code == ErrorCode::kInvalid;
+    const bool is_refused = sent.ok() ? sent->outcome != CommandOutcome::kPending
+                                      : sent.error().code == ErrorCode::kInvalid;
     if (is_refused && known.ok() &&
         (known->empty() || known->front().message != message.message_id)) {  // nothing was sent
         std::error_code ignored;
