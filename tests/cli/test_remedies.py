@@ -201,6 +201,17 @@ def test_a_damaged_ledger_is_rebuilt_from_the_archive(store, harm):
     assert sluice("report", "balances", "--account", "acme", "--format", "json", store=store) == before
 
 
+def test_a_segment_is_put_back_from_a_backup(store, tmp_path):
+    """The worker applied on and archived nothing, and only its log said so."""
+    sluice("backup", tmp_path / "backup", store=store)
+    segment = max((store / "archive").glob("*.sla"))
+    segment.write_bytes(b"")
+    ((finding),) = remedies.findings(store, "archive")
+    assert segment.name in finding["finding"] and "archives nothing" in finding["finding"]
+    remedies.perform(finding["remedy"], store, BACKUP=tmp_path / "backup", SEGMENT=segment.name)
+    assert left(store) == []
+
+
 def test_a_store_is_made_where_none_is(tmp_path):
     store = tmp_path / "store"
     ((finding),) = remedies.findings(store, "store")

@@ -38,6 +38,7 @@ Findings check_all(const Frame& frame, const NginxDump& nginx) {
         findings.push_back(check_key(paths));
         findings.push_back(check_command_key(paths));
         check_disk(paths, findings);
+        check_archive(paths, findings);
         findings.push_back(check_clock(paths, now()));
         if (check_lmdb(paths, findings)) {
             check_apart("readers", kRestore, findings,

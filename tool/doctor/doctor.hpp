@@ -78,6 +78,9 @@ void check_permissions(const store::StorePaths& paths, Findings& findings);
 [[nodiscard]] Finding check_key(const store::StorePaths& paths);
 [[nodiscard]] Finding check_command_key(const store::StorePaths& paths);
 void check_disk(const store::StorePaths& paths, Findings& findings);
+/// Reads the heads of the archive's segments; what a missing or closed folder means, permissions
+/// say.
+void check_archive(const store::StorePaths& paths, Findings& findings);
 [[nodiscard]] Finding check_clock(const store::StorePaths& paths, Timestamp now);
 /// Returns false if LMDB or a data file is of a version that sluice does not know. Then no
 /// environment may be opened.

@@ -30,7 +30,7 @@ struct Expected {
     /// Requires: children.
     [[nodiscard]] Expected child(const std::string& name) const {
         const bool is_shared = (*children & 0070U) == 0;  // nginx's workers make files in it
-        return {path / name, S_IFREG, *children, 0, !is_shared, std::nullopt, false};
+        return {path / name, S_IFREG, *children | 0111U, 0, !is_shared, std::nullopt, false};
     }
 };
 

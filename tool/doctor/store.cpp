@@ -8,6 +8,7 @@
 
 #include "core/protocol/signature.hpp"
 #include "core/values/shell_word.hpp"
+#include "lmdb_store/archive/archive.hpp"
 #include "lmdb_store/destinations/destination_store.hpp"
 #include "lmdb_store/environment/lmdb_version.hpp"
 #include "lmdb_store/store/command_key.hpp"
@@ -178,6 +179,22 @@ void check_disk(const store::StorePaths& paths, Findings& findings) {
     const bool scarce = free < kFreeBytesMin && free < all / 10;
     findings.push_back({"disk", scarce ? Health::kProblem : Health::kOk, text,
                         scarce ? "free some room: a full disk stops acceptance with 503" : ""});
+}
+
+void check_archive(const store::StorePaths& paths, Findings& findings) {
+    const auto queues = store::archived_queues(paths.archive);
+    if (queues.ok()) {
+        findings.push_back({"archive", Health::kOk, "every segment of the archive has its head"});
+    } else if (queues.error().code == ErrorCode::kCorrupt) {
+        findings.push_back({"archive", Health::kProblem,
+                            queues.error().message +
+                                "; a rebuild refuses it, and while it is the newest segment, "
+                                "the worker archives nothing",
+                            "put its bytes back with `cat BACKUP/archive/SEGMENT > " +
+                                shell_word(paths.archive.native()) +
+                                "/SEGMENT`, where BACKUP is a backup that has it; without one: "
+                                "docs/operations.md, A damaged archive"});
+    }
 }
 
 Finding check_clock(const store::StorePaths& paths, Timestamp now) {

@@ -40,6 +40,12 @@ void warn_unknown_ids(const Frame& frame, LedgerReader& ledger, const ClosePayou
     }
 }
 
+Status check_past(Timestamp until, Timestamp at) {
+    return until > at ? Status(invalid("--until " + until.to_string() +
+                                       " lies in the future: now it is " + at.to_string()))
+                      : Status::success();
+}
+
 Status run_preview(const Frame& frame, const ClosePayoutCommand& command) {
     const AccountId& account_id = *command.submit.account;
     const auto account = account_number(frame, account_id);
@@ -47,8 +53,8 @@ Status run_preview(const Frame& frame, const ClosePayoutCommand& command) {
         return account.error();
     }
     const Timestamp at = now();
-    if (command.close.until > at) {
-        return invalid("--until lies in the future");
+    if (Status past = check_past(command.close.until, at); !past) {
+        return past;
     }
     tell_standstill(frame);
     return with_snapshot(
@@ -97,8 +103,8 @@ Status print_payout_run(const Frame& frame, const ClosePayoutCommand& command,
 }
 
 Status run_close_payout(const Frame& frame, const ClosePayoutCommand& command) {
-    if (command.close.until > now()) {
-        return invalid("--until lies in the future");
+    if (Status past = check_past(command.close.until, now()); !past) {
+        return past;
     }
     const auto result = submit_quietly(frame, command.close, command.submit);
     if (!result.ok()) {

@@ -45,7 +45,9 @@ Error not_appended(const store::StorePaths& paths, store::AppendOutcome outcome)
                     "an I/O error: whether the command was stored is not known, look at `sluice "
                     "queue peek` before running it again"};
         default:
-            return {ErrorCode::kIo, "the queue cannot take the command now"};
+            return {ErrorCode::kIo,
+                    "the queue cannot take the command now and it was not stored: `sluice doctor` "
+                    "says why"};
     }
 }
 
