@@ -105,6 +105,8 @@ SHIPPED = "location /sluice/ { sluice_status; allow 127.0.0.1; allow ::1; deny a
     ("", "location /sluice/ { sluice_status; set_real_ip_from 127.0.0.1; }", None),
     ("", "location / { location = /metrics { sluice_status; } allow 127.0.0.1; deny all; }",
      ("note", "allows this machine")),
+    ("", "location = /ready { sluice_status; }", None),
+    ("", "location = /status/health { sluice_status; }", None),
 ])
 def test_a_proxy_here_could_read_the_status_page(start_edge, server, extra, wanted):
     edge = start_edge(HEAD + SERVER % (server, extra))

@@ -81,10 +81,17 @@ std::vector<std::string> listens_of(const NginxDirective* server) {
     return listens;
 }
 
+/// Returns true for `location = /ready` and the like: their answers name no account.
+bool is_health_check(const NginxDirective& location) {
+    return location.arguments.size() == 2 && location.argument() == "=" &&
+           (location.arguments.back().ends_with("/ready") ||
+            location.arguments.back().ends_with("/health"));
+}
+
 void find_pages(const NginxDirective& block, const Scope& outer, std::vector<StatusPage>& pages) {
     const Scope scope = inside(block, outer);
     if (find(block.block, "sluice_status") != nullptr && !scope.knows_clients &&
-        !scope.asks_password) {
+        !scope.asks_password && !is_health_check(block)) {
         pages.push_back({block.arguments.empty() ? "/" : block.arguments.back(),
                          is_allowed(scope.access, true), is_allowed(scope.access, false),
                          listens_of(scope.server)});
@@ -150,7 +157,7 @@ void check_status_access(const std::vector<NginxDirective>& configuration, Findi
             findings.push_back({"status page", Health::kProblem,
                                 "this nginx forwards requests to " + place +
                                     ", which takes all their senders for this machine",
-                                "set set_real_ip_from and real_ip_header, or forward only the two "
+                                "set set_real_ip_from and real_ip_header, or forward only the "
                                 "endpoints (docs/behind-a-proxy.md)"});
         } else if (page.allows_everyone) {
             findings.push_back({"status page", Health::kNote,
@@ -160,7 +167,7 @@ void check_status_access(const std::vector<NginxDirective>& configuration, Findi
             findings.push_back({"status page", Health::kNote,
                                 place + " allows this machine; a proxy here that forwards it shows "
                                         "it to all its clients",
-                                "if there is one: set set_real_ip_from, or forward only the two "
+                                "if there is one: set set_real_ip_from, or forward only the "
                                 "endpoints (docs/behind-a-proxy.md)"});
         }
     }
