@@ -161,7 +161,10 @@ std::string rebuild_remedy(const store::StorePaths& paths) {
     const auto made = [&paths](const std::string& ending) {
         return shell_word(paths.root.native() + ".ledger" + ending);
     };
-    return "stop the worker and keep a copy of " + paths.ledger.string() + "; `" +
+    // While a process has the ledger open, lock.mdb keeps the number of its last transaction. By
+    // that number LMDB may read the older one of the two states in the new file.
+    return "stop the worker, the page, creators' pages and notifications, and keep a copy of " +
+           paths.ledger.string() + "; `" +
            sluice_command(paths, "ledger rebuild --from " + shell_word(paths.archive.native()) +
                                      " --into " + made("")) +
            "`, which names the first difference, if it can compare them; then `cat " +
