@@ -1,5 +1,6 @@
 """Pages name only commands and options that the program has, and the command line page has them all."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -69,6 +70,18 @@ def test_each_command_of_a_block_is_complete(page, tmp_path):
     for line in sorted(set(lines_of_blocks(page.read_text()))):
         run = subprocess.run([paths.SLUICE, "--store", tmp_path / "none" / "store", *shlex.split(line)[1:]], stdin=subprocess.DEVNULL,
                              capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path)
+        wrong += [f"{line}: {run.stderr.splitlines()[0]}"] if run.returncode == 2 else []
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("page", [page for page in facts.pages() if page.name != "command-line.md"], ids=lambda page: page.stem)
+def test_each_example_within_a_sentence_is_complete(page, tmp_path):
+    """An option with a value that is no placeholder (`--until 2026-12-01`) makes it an example."""
+    inline = {text for text in re.findall(r"`(sluice [^`\n]+)`", page.read_text()) if re.search(r" --[a-z-]+ [^-A-Z]", text)}
+    wrong = []
+    for line in sorted(text for text in inline if not re.search(r"\.\.\.|[|]|\b[A-Z]+\b|--store", text)):
+        run = subprocess.run([paths.SLUICE, *shlex.split(line)[1:]], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+                             timeout=60, cwd=tmp_path, env={**os.environ, "SLUICE_STORE": str(tmp_path / "none" / "store")})
         wrong += [f"{line}: {run.stderr.splitlines()[0]}"] if run.returncode == 2 else []
     assert not wrong, "\n".join(wrong)
 
