@@ -160,10 +160,14 @@ NewFolder::NewFolder(const fs::path& folder) {
     std::error_code error;
     const bool is_empty = fs::is_directory(folder, error) && fs::is_empty(folder, error);
     if (!is_created_ && (error || !is_empty)) {
+        // A backup has no worker.lock, and an interrupted restore no format file.
+        const bool is_store =
+            fs::exists(folder / "format", error) && fs::exists(folder / "worker.lock", error);
         throw StoreFailure(conflict(
-            "\"" + folder.string() +
-            "\" is not an empty folder; nothing was changed: name a new one. If an interrupted "
-            "\"sluice backup\" or \"sluice restore\" left it, remove it: it may hold keys"));
+            "\"" + folder.string() + "\" is not an empty folder; nothing was changed: " +
+            (is_store ? "it is a store. Name a new folder, or move the store away first"
+                      : "name a new one. If an interrupted \"sluice backup\" or \"sluice restore\" "
+                        "left it, remove it: it may hold keys")));
     }
     folder_ = folder;
 }

@@ -186,6 +186,7 @@ def test_nothing_is_written_over(start_edge, new_merchant, tmp_path):
     edge.sluice("backup", str(tmp_path / "b"))
     said = edge.sluice.run("restore", str(tmp_path / "b"))  # over the store itself
     assert said.returncode == 1 and "is not an empty folder" in said.stderr
+    assert "move the store away" in said.stderr and "remove it" not in said.stderr
     edge.sluice("account", "create", "still-there")
     made = cli.Sluice(tmp_path / "full")
     assert made.run("restore", str(tmp_path / "b")).returncode == 1
