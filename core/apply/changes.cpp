@@ -81,8 +81,8 @@ bool is_longer(const CodeRow& row, const CodeRow& stored) {
            (stored.valid_until && (!row.valid_until || *row.valid_until > *stored.valid_until));
 }
 
-/// Returns true if an order can earn more in one program than in the other. When they run, and for
-/// which shops, is left aside: what is the second one's now may have been the first one's.
+/// Returns true if an order can earn more under `after` than under `before`. Dates and shops are
+/// not compared: an order of one program may have been one of the other.
 bool pays_more(const Program& before, const Program& after) {
     Program was = before;
     was.starts_at = after.starts_at;
@@ -93,7 +93,7 @@ bool pays_more(const Program& before, const Program& after) {
     return raises_earnings(&was, after);
 }
 
-/// A code that somebody has or had in another program takes its customers along.
+/// A code that a creator has or had in another program takes its customers along.
 void add_code_rates(Overlay& after, LedgerReader& before, const CodeRow& row,
                     const std::vector<CodeRow>& owners, AccountChanges& account) {
     for (const CodeRow& owner : owners) {

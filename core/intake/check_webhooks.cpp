@@ -56,8 +56,15 @@ void find_sender(const RequestHead& head, Platform platform, RegistryView& regis
 }
 
 /// Returns what is wrong with the set-up of the whole webhook, or nothing.
-std::vector<FieldError> check_format(const RequestHead& head) {
+std::vector<FieldError> check_format(const RequestHead& head, Platform platform) {
     std::vector<FieldError> errors;
+    if (const HeaderState topic = state_of(head.topic); topic != HeaderState::kOnce) {
+        errors.push_back({platform == Platform::kShopify ? "X-Shopify-Topic" : "X-WC-Webhook-Topic",
+                          topic == HeaderState::kMissing ? FieldErrorCode::kRequired
+                                                         : FieldErrorCode::kInvalidFormat,
+                          topic == HeaderState::kMissing ? "is required" : "must be sent only once",
+                          0});
+    }
     if (state_of(head.content_type) != HeaderState::kOnce ||
         !is_json_media_type(head.content_type.value)) {
         errors.push_back({"Content-Type", FieldErrorCode::kInvalidFormat,
@@ -207,7 +214,7 @@ Accepting accept_webhook(const RequestHead& head, Platform platform, std::string
         return result;
     }
     gate.recognize(*sender.shop->account);
-    const std::vector<FieldError> errors = check_format(head);
+    const std::vector<FieldError> errors = check_format(head, platform);
     if (!errors.empty()) {
         result.answer = event_bad_request(Reason::kHeader, errors, std::nullopt);
         return result;
@@ -219,7 +226,7 @@ Accepting accept_webhook(const RequestHead& head, Platform platform, std::string
     }
     SourceRequest request;
     request.platform = platform;
-    request.topic = state_of(head.topic) == HeaderState::kOnce ? head.topic.value : "";
+    request.topic = head.topic.value;
     request.body = text;
     request.anon_field = anon_field;
     request.triggered_at = Timestamp::parse(head.triggered_at.value);

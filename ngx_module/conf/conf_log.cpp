@@ -19,6 +19,21 @@ char* refuse(ngx_conf_t* cf, const ngx_str_t& value, const char* expected) noexc
     return kConfFailed;
 }
 
+char* refuse_repeated(ngx_conf_t* cf, ngx_uint_t first) noexcept {
+    const auto name = [cf](ngx_uint_t i) {
+        const std::string_view text = to_view(*argument(cf, i));
+        return text.substr(0, text.find('='));
+    };
+    for (ngx_uint_t i = first; i < cf->args->nelts; ++i) {
+        for (ngx_uint_t earlier = first; earlier < i; ++earlier) {
+            if (name(earlier) == name(i)) {
+                return refuse(cf, *argument(cf, i), "it is given twice");
+            }
+        }
+    }
+    return NGX_CONF_OK;
+}
+
 bool compile_value(ngx_conf_t* cf, std::string_view text, ngx_http_complex_value_t* to) noexcept {
     ngx_str_t value = to_ngx(text);
     ngx_http_compile_complex_value_t compile{};

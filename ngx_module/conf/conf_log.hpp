@@ -26,6 +26,9 @@ bool refuse_at(ngx_log_t* log, const ConfLine& line, std::string_view text) noex
 }
 /// Logs `invalid value "X" in "sluice_y": <what was expected>`; nginx adds file and line.
 char* refuse(ngx_conf_t* cf, const ngx_str_t& value, const char* expected) noexcept;
+/// Refuses the first argument from `first` on that has the same name (what precedes `=`) as an
+/// earlier one.
+[[nodiscard]] char* refuse_repeated(ngx_conf_t* cf, ngx_uint_t first) noexcept;
 /// Returns the rest of the message `"sluice_x" directive ...`, to which nginx adds file and line.
 [[nodiscard]] inline char* message(const char* text) noexcept {
     return const_cast<char*>(text);

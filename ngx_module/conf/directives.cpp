@@ -77,7 +77,8 @@ char* set_store(ngx_conf_t* cf, ngx_command_t*, void* main) noexcept {
     if (ngx_conf_full_name(cf->cycle, &conf.store_path, 0) != NGX_OK) {
         return kConfFailed;
     }
-    if (read_parameters(cf, conf, 2, store_parameter) != NGX_CONF_OK) {
+    if (read_parameters(cf, conf, 2, store_parameter) != NGX_CONF_OK ||
+        refuse_repeated(cf, 2) != NGX_CONF_OK) {
         return kConfFailed;
     }
     if (conf.sync == 0) {

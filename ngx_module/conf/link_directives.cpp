@@ -124,7 +124,8 @@ char* set_link(ngx_conf_t* cf, ngx_command_t*, void* location) noexcept {
                           "expected account=ID, or fallback=URL with http:// or https://");
         }
     }
-    return take_location(cf, main_conf(cf).handlers.link);
+    return refuse_repeated(cf, 1) == NGX_CONF_OK ? take_location(cf, main_conf(cf).handlers.link)
+                                                 : kConfFailed;
 }
 
 char* set_link_cookie(ngx_conf_t* cf, ngx_command_t*, void* location) noexcept {
@@ -145,7 +146,7 @@ char* set_link_cookie(ngx_conf_t* cf, ngx_command_t*, void* location) noexcept {
     if (cookie.seconds < kCookieSecondsMin || cookie.seconds > kCookieSecondsMax) {
         return refuse(cf, first, "expected \"off\", or a time of 1h to 400d");
     }
-    if (!read_cookie_words(cf, cookie)) {
+    if (!read_cookie_words(cf, cookie) || refuse_repeated(cf, 2) != NGX_CONF_OK) {
         return kConfFailed;
     }
     const std::optional<ngx_str_t> rest = cookie_rest(cf->pool, cookie);

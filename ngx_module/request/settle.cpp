@@ -27,8 +27,9 @@ void note_admission(IngestRequest& request, Outcome outcome, Reason reason) noex
     if (queue == nullptr) {
         return;  // StoreLink reports why the store is closed
     }
-    const bool stopped =
-        reason == Reason::kQueueFull || reason == Reason::kDiskFull || reason == Reason::kIoError;
+    // Clicks are refused from half of the queue on, while orders are still accepted.
+    const bool stopped = (reason == Reason::kQueueFull && !request.is_clicks()) ||
+                         reason == Reason::kDiskFull || reason == Reason::kIoError;
     if (outcome == Outcome::kAccepted) {
         request.tools.notes.admission(queue->control().words(), std::nullopt);
     } else if (outcome == Outcome::kUnavailable && stopped) {

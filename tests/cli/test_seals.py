@@ -53,7 +53,7 @@ def test_without_the_key_nothing_is_commanded(books):
     credit(books)
 
 
-def test_a_fifo_in_the_place_of_the_key_keeps_nobody_waiting(books):
+def test_a_fifo_in_the_place_of_the_key_is_refused(books):
     key = books.store / "command.key"
     key.unlink()
     os.mkfifo(key, 0o400)

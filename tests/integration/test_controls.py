@@ -233,7 +233,7 @@ def test_k2_a_message_is_written_again_as_it_was(office):
 
 
 def test_k2_an_export_that_another_one_overtook_keeps_no_bytes(office):
-    """Of two at once one sends; `exports` had the bank accounts of both."""
+    """If two run at once, one sends; `exports` had the bank accounts of both."""
     run = office.close()[0]["payout_run"]
     with concurrent.futures.ThreadPoolExecutor() as pool:
         both = list(pool.map(lambda person: person.run(*office.export(run)), (office.eve, office.gina)))

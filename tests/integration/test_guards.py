@@ -169,7 +169,7 @@ def test_k13_a_code_that_changes_hands_is_a_change_of_payee(office):
     assert office.is_sound()
 
 
-def test_k13_an_approver_sees_whose_code_and_which_group_it_was(office):
+def test_k13_an_approver_sees_the_former_owner_and_group(office):
     """The fields of the command have the new creator and group only."""
     office.apply(PROGRAM.format(rate="10%") + "[[program.rule]]\ngroup = 'gold'\nrate = '50%'\n")
     office.allow("approve_rates = true\napprove_payee_change = true\n")

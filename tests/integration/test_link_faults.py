@@ -264,5 +264,6 @@ def test_signed_clicks_get_503_beyond_half_a_queue_and_orders_do_not(start):
             break
     assert answer.status == 503 and answer.header("Retry-After")
     assert send(world) == 200
+    assert "orders and products get 503" not in world.edge.log()
     world.sluice.drain()
     paths.wait_until(lambda: send(world) == 200 and post().status == 200, "clicks to be taken again")

@@ -207,6 +207,8 @@ def configuration(http, server):
     ("", "location = /l/ { sluice_link; }", "a location with a prefix"),
     ("", "location ~ /l/ { sluice_link; }", "a location with a prefix"),
     ("", "location /l/ { sluice_link account=; }", "account=ID"),
+    ("", "location /l/ { sluice_link account=a account=b; }", "twice"),
+    ("", "location /l/ { sluice_link; sluice_link_cookie 1d domain=a domain=b; }", "twice"),
     ("", "location /l/ { sluice_link fallback=/home; }", "fallback=URL"),
     ("", "location /l/ { sluice_link; sluice_link; }", "duplicate"),
     ("sluice_click_buffer 63;", "", "64 to 65536 clicks"),

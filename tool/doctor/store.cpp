@@ -190,7 +190,7 @@ void check_archive(const store::StorePaths& paths, Findings& findings) {
                             queues.error().message +
                                 "; a rebuild refuses it, and while it is the newest segment, "
                                 "the worker archives nothing",
-                            "put its bytes back with `cat BACKUP/archive/SEGMENT > " +
+                            "restore its bytes with `cat BACKUP/archive/SEGMENT > " +
                                 shell_word(paths.archive.native()) +
                                 "/SEGMENT`, where BACKUP is a backup that has it; without one: "
                                 "docs/operations.md, A damaged archive"});
