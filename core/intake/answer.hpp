@@ -70,6 +70,7 @@ enum class Reason : std::uint8_t {
     kMethod,
     kAddressLimited,  ///< Its address failed to authenticate too often.
     kBodyRefused,     ///< nginx refused the body while it arrived: malformed or too slow.
+    kKeysFull,        ///< No idempotency key can be kept until others expire.
     // Refused by nginx or another module before sluice was called.
     kLimitedBefore,  ///< 429 or 503: limit_req, limit_conn.
     kRefusedBefore,  ///< Another status: deny, auth_basic, client_max_body_size.

@@ -111,6 +111,7 @@ void write_queue(JsonWriter& json, const StatusReport& report, std::uint64_t now
     json.field("bytes_used", queue.bytes_used).field("bytes_mark", queue.bytes_mark);
     json.field("bytes_map", queue.bytes_map);
     json.field("idempotency_rows", queue.idempotency_rows);
+    json.field("idempotency_rows_max", queue.idempotency_rows_max);
     optional_number(json, "disk_free_bytes", queue.disk_free);
     optional_number(json, "disk_bytes", queue.disk_bytes);
     json.key("lanes").begin_object();

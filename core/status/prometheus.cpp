@@ -176,6 +176,8 @@ void write_queue(MetricsText& text, const QueueFigures& queue, std::uint64_t now
                queue.applied_seq);
     text.gauge("sluice_idempotency_keys", "Idempotency keys that are kept.",
                queue.idempotency_rows);
+    text.gauge("sluice_idempotency_keys_max", "With as many keys, product batches get 503.",
+               queue.idempotency_rows_max);
     if (queue.disk_free && queue.disk_bytes) {
         text.gauge("sluice_disk_free_bytes", "Free room on the store's disk.", *queue.disk_free);
         text.gauge("sluice_disk_size_bytes", "Size of the store's disk.", *queue.disk_bytes);

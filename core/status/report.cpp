@@ -57,6 +57,15 @@ void check_queue(const QueueFigures& queue, std::uint64_t now_ms, Problems& prob
                                 " of its mark; at the mark events get 503. See that the worker "
                                 "runs and catches up."});
     }
+    if (queue.idempotency_rows * 10 >= queue.idempotency_rows_max * 9 &&
+        queue.idempotency_rows_max != 0) {
+        problems.push_back({Severity::kWarning, "keys_filling",
+                            std::to_string(queue.idempotency_rows) + " of " +
+                                std::to_string(queue.idempotency_rows_max) +
+                                " idempotency keys are kept; with all of them product batches get "
+                                "503 until the oldest expire. Set a larger map_size in "
+                                "sluice_store, or a shorter sluice_idempotency_ttl."});
+    }
     if (queue.disk_free && queue.disk_bytes && *queue.disk_free * 20 < *queue.disk_bytes) {
         problems.push_back({Severity::kWarning, "disk_filling",
                             "Only " + percent_text(*queue.disk_free, *queue.disk_bytes) +

@@ -34,6 +34,7 @@ struct QueueFigures {
     std::uint64_t bytes_mark = 0;            ///< Admission stops here.
     std::uint64_t bytes_map = 0;
     std::uint64_t idempotency_rows = 0;
+    std::uint64_t idempotency_rows_max = 0;  ///< With as many, product batches get 503.
     std::optional<std::uint64_t> disk_free;  ///< Bytes, for processes without privileges.
     std::optional<std::uint64_t> disk_bytes;
     std::uint64_t lanes = 0, lanes_in_use = 0;  ///< All lanes; lanes that a process writes.

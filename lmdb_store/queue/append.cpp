@@ -149,7 +149,7 @@ void LmdbQueue::answer_claim(const Txn& snapshot, AppendItem& item,
     if (at_cap && table.oldest(oldest) == 0 &&
         (options_.idempotency_ttl_seconds == 0 ||
          oldest > now_second - options_.idempotency_ttl_seconds)) {
-        item.outcome = AppendOutcome::kFull;  // no row has expired that could make room
+        item.outcome = AppendOutcome::kKeysFull;  // no row has expired that could make room
     }
 }
 
@@ -406,7 +406,7 @@ int LmdbQueue::decide_claim(AppendTxn& batch, AppendItem& item, IdempotencyKey& 
         }
         rc = rc == 0 ? table.count(batch.rows) : rc;
         if (rc == 0 && batch.rows >= idempotency_rows_max()) {
-            item.outcome = AppendOutcome::kFull;
+            item.outcome = AppendOutcome::kKeysFull;
         }
     }
     return rc;

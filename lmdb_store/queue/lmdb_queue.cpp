@@ -201,6 +201,7 @@ QueueFill LmdbQueue::measure_fill(const Txn& snapshot) {
     MDB_stat stat{};
     rc = rc == 0 ? mdb_stat(snapshot.get(), records_, &stat) : rc;
     rc = rc == 0 ? idempotency(snapshot).count(fill.idempotency_rows) : rc;
+    fill.idempotency_rows_max = idempotency_rows_max();
     Cursor cursor;
     rc = rc == 0 ? cursor.open(snapshot, records_) : rc;
     check(rc, *env_, "read");

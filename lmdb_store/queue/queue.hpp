@@ -56,8 +56,9 @@ enum class AppendOutcome : std::uint8_t {
     kStored,       ///< Durable; `seq` is set.
     kReplayed,     ///< Stored before; `seq` and `records_count` are those of the first request.
     kConflict,     ///< The key was used with another body or topic.
-    kFull,         ///< Not stored: high-water mark, map or key limit reached. May be retried.
+    kFull,         ///< Not stored: high-water mark or map reached. May be retried.
     kNoSpace,      ///< Not stored: the disk is full. May be retried.
+    kKeysFull,     ///< Not stored: as many idempotency keys as may be are kept. May be retried.
     kInDoubt,      ///< An I/O error; it may be stored. The queue is latched.
     kUnavailable,  ///< Not stored: the store is damaged, removed, latched or closed.
     kTooLarge,     ///< Not stored: could never fit this store.

@@ -26,7 +26,8 @@ struct QueueFill {
     std::uint64_t bytes_map = 0;
     std::uint64_t bytes_high_water = 0;  ///< Records are rejected above it.
     std::uint64_t idempotency_rows = 0;
-    LanesFill lanes;  ///< Set by fill_with_lanes() only.
+    std::uint64_t idempotency_rows_max = 0;  ///< With as many, batches with new keys are rejected.
+    LanesFill lanes;                         ///< Set by fill_with_lanes() only.
 
     /// Returns the number of records that are not applied, those in lanes included.
     [[nodiscard]] std::uint64_t depth(SequenceNumber applied) const noexcept {

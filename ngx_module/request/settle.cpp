@@ -34,6 +34,8 @@ void note_admission(IngestRequest& request, Outcome outcome, Reason reason) noex
         request.tools.notes.admission(queue->control().words(), std::nullopt);
     } else if (outcome == Outcome::kUnavailable && stopped) {
         request.tools.notes.admission(queue->control().words(), reason);
+    } else if (reason == Reason::kKeysFull) {
+        request.tools.notes.keys_full();
     }
 }
 
@@ -73,6 +75,7 @@ void settle_commit(IngestRequest& request) {
             return settle(request, catalog_conflict(request.rate));
         case store::AppendOutcome::kFull:
         case store::AppendOutcome::kNoSpace:
+        case store::AppendOutcome::kKeysFull:
         case store::AppendOutcome::kInDoubt:
         case store::AppendOutcome::kUnavailable:
             return settle_unavailable(request, reason_of(request.job.item.outcome));

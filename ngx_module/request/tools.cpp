@@ -66,6 +66,15 @@ void Notes::slot_beyond_zone() noexcept {
     }
 }
 
+void Notes::keys_full() noexcept {
+    if (keys_full_.allow()) {
+        ngx_log_error(NGX_LOG_ERR, log_, 0,
+                      "sluice: product batches get 503: the queue keeps as many idempotency keys "
+                      "as an eighth of \"map_size\" holds, and the oldest has not expired. Set a "
+                      "larger one, or a shorter \"sluice_idempotency_ttl\", and reload nginx");
+    }
+}
+
 void Notes::ignored_topic(Platform platform, std::string_view topic) noexcept {
     const std::string_view shown = is_admin_id(topic) ? topic : "(unreadable)";
     if (topics_[std::hash<std::string_view>()(shown) % topics_.size()].allow()) {

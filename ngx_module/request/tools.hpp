@@ -30,6 +30,9 @@ public:
     /// Reports an account slot without a cell, whose limit cannot be held; once a minute at most.
     /// Any thread.
     void slot_beyond_zone() noexcept;
+    /// Reports that no batch with a new idempotency key is stored; once a minute at most. Any
+    /// thread.
+    void keys_full() noexcept;
     /// Reports a webhook that is ignored for its topic; once a minute for each topic. Any thread.
     void ignored_topic(Platform platform, std::string_view topic) noexcept;
     /// Reports an error of the store; once a second at most. Any thread.
@@ -44,6 +47,7 @@ private:
     LogLimit not_servable_{60};
     LogLimit beyond_zone_{60};
     LogLimit store_error_{1};
+    LogLimit keys_full_{60};
     struct TopicLimit : LogLimit {
         TopicLimit() noexcept : LogLimit(60) {}
     };

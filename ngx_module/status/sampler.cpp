@@ -105,6 +105,7 @@ std::optional<QueueFigures> StatusSampler::examine(store::Queue& queue) const {
     figures.bytes_mark = fill->bytes_high_water;
     figures.bytes_map = fill->bytes_map;
     figures.idempotency_rows = fill->idempotency_rows;
+    figures.idempotency_rows_max = fill->idempotency_rows_max;
     figures.lanes = fill->lanes.lanes;
     figures.lanes_in_use = fill->lanes.in_use;
     figures.lane_records = fill->lanes.records;

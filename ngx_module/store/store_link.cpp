@@ -472,6 +472,8 @@ Reason reason_of(store::AppendOutcome outcome) noexcept {
             return Reason::kQueueFull;
         case store::AppendOutcome::kNoSpace:
             return Reason::kDiskFull;
+        case store::AppendOutcome::kKeysFull:
+            return Reason::kKeysFull;
         case store::AppendOutcome::kInDoubt:
             return Reason::kIoError;
         default:

@@ -10,8 +10,9 @@ import time
 import pytest
 
 from harness.merchant import CONFIG, Merchant
-from harness import answers, orders, paths
+from harness import answers, orders, paths, sign
 from harness.edge import Edge
+from harness.http_block import CATALOG, EVENTS, STATUS, http_block
 
 pytestmark = pytest.mark.crash
 DISK_BYTES = 96 << 20
@@ -151,6 +152,35 @@ def test_queue_full(site, stalled):
     assert 0.94 <= used <= 1.01
     assert (here.edge.store / "queue" / "data.mdb").stat().st_size <= map_bytes
     assert verdict.good, str(verdict)
+
+
+def test_keys_of_batches_stop_batches_and_no_orders(start_edge, new_merchant):
+    """One account's keys fill what all share. It is said what has no room, and of what there is enough."""
+    edge = start_edge(http_block(EVENTS, CATALOG, STATUS, limit="off", map_size="4m"), workers=1)
+    edge.expect_log("product batches get 503")
+    merchant, other = (new_merchant(edge, name) for name in ("acme", "other"))
+    body = sign.encode({"products": [{"platform_product_id": "p", "title": "t"}]})
+
+    def send(sender, key):
+        return sender.catalog("PRODUCT_UPSERT", body, key, connection=connection)
+
+    with edge.connect() as connection:
+        count = 0
+        while (answer := send(merchant, f"key-{count}")).status == 200:
+            count += 1
+            if count % 500 == 0:
+                edge.sluice.drain()
+        assert answer.status == 503 and answer.header("Retry-After"), count
+        edge.sluice.drain()
+        assert count == (4 << 20) // 8 // 200
+        assert send(other, "first").status == 503
+        assert send(merchant, "key-0").status == 200, "a replay needs no room"
+        answers.is_success(merchant.event("ORDER_CREATE", orders.order()))
+    assert edge.log().count("product batches get 503") == 1
+    assert "orders and products get 503" not in edge.log()
+    problems = paths.wait_until(lambda: json.loads(edge.request("GET", "/sluice/status.json", []).body)["problems"], "a sample")
+    assert "keys_filling" in [problem["code"] for problem in problems]
+    assert "make map_size of sluice_store larger, or sluice_idempotency_ttl shorter" in edge.sluice.run("doctor").stdout
 
 
 def test_worker_started_on_full_disk_survives_and_resumes(small_disk):

@@ -33,6 +33,15 @@ void check_fill(const store::QueueFill& fill, Findings& findings) {
          "filled to " + std::to_string(filled) + " % of the size at which orders are refused (" +
              std::to_string(fill.bytes_high_water >> 20u) + " MB)",
          near ? "make sure that the worker runs, or raise map_size of sluice_store" : ""});
+    if (fill.idempotency_rows * 10 >= fill.idempotency_rows_max * 9) {
+        findings.push_back(
+            {"keys", Health::kProblem,
+             std::to_string(fill.idempotency_rows) + " of " +
+                 std::to_string(fill.idempotency_rows_max) +
+                 " idempotency keys are kept; with all of them, product batches get "
+                 "503 until the oldest expire",
+             "make map_size of sluice_store larger, or sluice_idempotency_ttl shorter"});
+    }
 }
 
 std::string waiting_text(std::uint64_t lag) {

@@ -245,7 +245,8 @@ TEST_F(QueueFullTest, RowsOfKeysHaveTheirOwnCap) {
         ++rows;
     }
     EXPECT_EQ(queue_->fill()->idempotency_rows, static_cast<std::uint64_t>(rows));
-    EXPECT_EQ(store_key(rows, kNow), AppendOutcome::kFull);
+    EXPECT_EQ(queue_->fill()->idempotency_rows_max, static_cast<std::uint64_t>(rows));
+    EXPECT_EQ(store_key(rows, kNow), AppendOutcome::kKeysFull);
     EXPECT_EQ(append({"an order"})[0].outcome, AppendOutcome::kStored) << "orders have no keys";
     EXPECT_EQ(queue_->closed_reason(), std::nullopt);
     EXPECT_EQ(store_key(rows, kNow.plus_seconds(60)), AppendOutcome::kStored)

@@ -131,8 +131,8 @@ TEST_F(QueueOutcomeTest, AtTheCapOfKeysABatchIsStoredAsFarAsThereAreRows) {
         for (int i = 0; items.empty() || items[0].outcome == AppendOutcome::kStored; ++i) {
             items = store_two(std::to_string(ttl) + "." + std::to_string(i));
         }
-        EXPECT_EQ(items[0].outcome, AppendOutcome::kFull);
-        EXPECT_EQ(items[1].outcome, AppendOutcome::kFull);
+        EXPECT_EQ(items[0].outcome, AppendOutcome::kKeysFull);
+        EXPECT_EQ(items[1].outcome, AppendOutcome::kKeysFull);
         EXPECT_EQ(append({"an order"})[0].outcome, AppendOutcome::kStored);
         // One row less, and a batch of two finds room for one.
         const auto rows = table("idempotency").all();
@@ -140,7 +140,7 @@ TEST_F(QueueOutcomeTest, AtTheCapOfKeysABatchIsStoredAsFarAsThereAreRows) {
         open({.map_bytes = 1U << 20, .sync = false, .idempotency_ttl_seconds = ttl});
         items = store_two("last" + std::to_string(ttl));
         EXPECT_EQ(items[0].outcome, AppendOutcome::kStored) << ttl;
-        EXPECT_EQ(items[1].outcome, AppendOutcome::kFull) << ttl;
+        EXPECT_EQ(items[1].outcome, AppendOutcome::kKeysFull) << ttl;
     }
 }
 
