@@ -20,7 +20,7 @@
 
 namespace sluice {
 
-inline constexpr std::uint32_t kMetricsLayout = 6;
+inline constexpr std::uint32_t kMetricsLayout = 7;
 
 using Counter = std::atomic<std::uint64_t>;
 static_assert(Counter::is_always_lock_free);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "core/protocol/signature.hpp"
 #include "core/values/shell_word.hpp"
@@ -90,7 +92,17 @@ MasterKey::~MasterKey() {
 }
 
 Result<MasterKey> MasterKey::load(const std::filesystem::path& path) {
-    const Result<Fd> fd = open_plain(path, O_RDONLY);
+    Fd closed;
+    return open_and_load(path, false, closed);
+}
+
+Result<MasterKey> MasterKey::hold(const std::filesystem::path& path, Fd& held) {
+    return open_and_load(path, true, held);
+}
+
+Result<MasterKey> MasterKey::open_and_load(const std::filesystem::path& path, bool locks,
+                                           Fd& held) {
+    Result<Fd> fd = open_plain(path, O_RDONLY);
     if (!fd) {
         Error error = fd.error();
         if (error.code == ErrorCode::kPermission) {
@@ -102,7 +114,11 @@ Result<MasterKey> MasterKey::load(const std::filesystem::path& path) {
         }
         return error;
     }
-    return load(fd->get(), path);
+    held = std::move(*fd);
+    if (locks && ::flock(held.get(), LOCK_SH) != 0) {
+        return system_error(errno, "lock", path);
+    }
+    return load(held.get(), path);
 }
 
 Result<MasterKey> MasterKey::load(int fd, const std::filesystem::path& path) {

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "core/values/result.hpp"
+#include "os/files/file_io.hpp"
 
 namespace sluice::store {
 
@@ -33,6 +34,9 @@ public:
     /// Reads a key file. kPermission if group or others may read it, kInvalid if it is no regular
     /// file.
     [[nodiscard]] static Result<MasterKey> load(const std::filesystem::path& path);
+    /// Reads a key file, and keeps `key rotate` waiting until `held` is closed: between the file
+    /// and the registry the key would be replaced. Waits for one that has begun.
+    [[nodiscard]] static Result<MasterKey> hold(const std::filesystem::path& path, Fd& held);
     /// Reads a key file that is open, with the same checks. `path` is for the message.
     [[nodiscard]] static Result<MasterKey> load(int fd, const std::filesystem::path& path);
     /// Reads a key from an open descriptor, for a process that may not open the file, such as an
@@ -63,6 +67,9 @@ public:
                                            std::string_view token_id) const;
 
 private:
+    [[nodiscard]] static Result<MasterKey> open_and_load(const std::filesystem::path& path,
+                                                         bool locks, Fd& held);
+
     std::array<std::uint8_t, 32> key_{};
     std::optional<std::array<std::uint8_t, 32>> next_;
 };

@@ -1,9 +1,11 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <new>
+#include <string>
 
 #include "core/json/document.hpp"
 #include "lmdb_store/store/master_key.hpp"
@@ -119,6 +121,18 @@ bool is_single_process_reload(const ngx_conf_t* cf) noexcept {
     return ngx_process == NGX_PROCESS_SINGLE && old != nullptr && !ngx_is_init_cycle(old);
 }
 
+/// Windows and figures are those of one store's accounts, which have their place in the zone by
+/// number. So a reload to another store, or to one that was made anew in its place, gets a zone of
+/// its own: the file `format` is written once in the life of a store.
+ngx_str_t zone_name(ngx_conf_t* cf, const MainConf& conf) {
+    const std::string path(to_view(conf.store_path));
+    struct stat made {};
+    static_cast<void>(::stat((path + "/format").c_str(), &made));
+    return copy_to_pool(cf->pool, "ngx_http_sluice:" + path + ":" +
+                                      std::to_string(made.st_mtim.tv_sec) + "." +
+                                      std::to_string(made.st_mtim.tv_nsec));
+}
+
 char* init_main(ngx_conf_t* cf, MainConf& conf) {
     if (conf.store_path.data == nullptr) {
         return NGX_CONF_OK;
@@ -137,7 +151,7 @@ char* init_main(ngx_conf_t* cf, MainConf& conf) {
         !request_default_pool(cf, conf.offload_pool_name) || !load_key(cf, conf)) {
         return kConfFailed;
     }
-    ngx_str_t name = to_ngx("ngx_http_sluice");
+    ngx_str_t name = zone_name(cf, conf);
     conf.zone = ngx_shared_memory_add(cf, &name, static_cast<std::size_t>(conf.zone_bytes),
                                       &ngx_http_sluice_module);
     if (conf.zone == nullptr) {

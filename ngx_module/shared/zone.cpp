@@ -9,8 +9,6 @@ namespace sluice::ngx {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x31656e6f7a6c5321;  // "!Slzone1"
-constexpr std::uint32_t kLayout = 3;
-static_assert(sizeof(AccountFigures) == 5 * sizeof(std::uint64_t));  // else another kLayout
 constexpr std::size_t kBlocks = 32;
 
 constexpr std::size_t kHeaderBytes = (sizeof(ZoneHeader) + 63) / 64 * 64;
@@ -20,6 +18,9 @@ constexpr std::size_t kBlocksAt = kSampleAt + sizeof(SharedSample);
 constexpr std::size_t kFailuresAt = kBlocksAt + kBlocks * sizeof(MetricsBlock);
 constexpr std::size_t kFixedBytes = kFailuresAt + sizeof(FailureWords);
 
+/// The second part changes with the size of any figure.
+constexpr std::uint32_t kLayout = (4U << 24) + std::uint32_t{kFixedBytes};
+static_assert(kFixedBytes < 1U << 24);
 static_assert(std::is_trivially_destructible_v<AccountCell> &&
               std::is_trivially_destructible_v<SharedSample> &&
               std::is_trivially_destructible_v<FailureWords>);

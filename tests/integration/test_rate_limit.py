@@ -8,6 +8,7 @@ import time
 import pytest
 
 from harness import answers, orders, paths, sign
+from harness.cli import Sluice
 from harness.edge import Edge, next_window
 from harness.threads import at_once
 
@@ -191,6 +192,25 @@ def test_429_comes_before_400_and_after_401(edge, merchant):
     body = sign.encode(orders.order())
     headers = sign.event_headers(merchant.shop, "wrong-secret-of-16", "ORDER_CREATE", body)
     answers.is_unauthorized(edge.request("POST", sign.EVENTS, headers, body))
+
+
+def test_windows_belong_to_one_store(start_edge, new_merchant):
+    """Accounts have their place in the zone by number, and the first of another store found the window used up."""
+    next_window(86400, margin=120)
+    edge = start_edge(HEAD + "sluice_rate_limit 2 1d;" + SERVER)
+    merchant = new_merchant(edge, "acme")
+    assert [event(merchant).status for _ in range(3)] == [200, 200, 429]
+    edge.reload()
+    assert event(merchant).status == 429
+    other = Sluice(edge.folder / "other")
+    other("init")
+    other.account("shirts")
+    other.shop("shirts-us", "shirts")
+    _, secret = other.token("shirts", "write_orders")
+    edge.configure((HEAD + "sluice_rate_limit 2 1d;" + SERVER).replace("@STORE@", str(other.store)))
+    edge.reload()
+    answer = edge.post_event("shirts-us", secret, "ORDER_CREATE", orders.order())
+    assert (answer.status, answer.header("X-RateLimit-Remaining")) == (200, "1")
 
 
 def test_counters_survive_reload(edge, merchant):

@@ -44,7 +44,8 @@ struct Exported {
 
 Result<Exported> export_text(const Frame& frame) {
     const auto paths = frame.paths();
-    auto key = store::MasterKey::load(paths.master_key);
+    Fd held;
+    auto key = store::MasterKey::hold(paths.master_key, held);
     auto registry = key.ok() ? Registry::open(paths, Registry::Mode::kReadOnly) : key.error();
     const auto in_force =
         registry.ok() ? registry.value()->key_in_force(key.value()) : registry.error();
@@ -127,7 +128,8 @@ void show_changes(Format format, const store::RegistryRevision& revision,
 Status import_text(const Frame& frame, const std::string& origin, std::string_view text,
                    const ImportCommand& command) {
     const auto paths = frame.paths();
-    auto key = store::MasterKey::load(paths.master_key);
+    Fd held;
+    auto key = store::MasterKey::hold(paths.master_key, held);
     auto registry = key.ok() ? Registry::open(paths, Registry::Mode::kReadWrite) : key.error();
     if (!registry.ok()) {
         return registry.error();

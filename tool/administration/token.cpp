@@ -36,7 +36,8 @@ Result<store::TokenRequest> request_of(const CreateCommand& command) {
 }
 
 Result<store::NewToken> add_token(const Frame& frame, const store::TokenRequest& request) {
-    return store::MasterKey::load(frame.paths().master_key)
+    Fd held;
+    return store::MasterKey::hold(frame.paths().master_key, held)
         .and_then([&](const store::MasterKey& key) {
             return with_registry(frame, Registry::Mode::kReadWrite, [&](Registry& registry) {
                 return registry.create_token(request, key, now_ms());

@@ -57,7 +57,8 @@ Result<Signers> signers_of_file(const std::string& token_file) {
 }
 
 Result<Signers> signers_of_store(const Frame& frame, const ShopId& id) {
-    auto key = store::MasterKey::load(frame.paths().master_key);
+    Fd held;
+    auto key = store::MasterKey::hold(frame.paths().master_key, held);
     auto registry = key.ok() ? store::RegistryReader::open(frame.paths(), *key) : key.error();
     if (!registry.ok()) {
         return registry.error();
