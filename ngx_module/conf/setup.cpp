@@ -122,7 +122,7 @@ bool is_single_process_reload(const ngx_conf_t* cf) noexcept {
 }
 
 /// Windows and figures are those of one store's accounts, which have their place in the zone by
-/// number. So a reload to another store, or to one that was made anew in its place, gets a zone of
+/// number. So a reload to another store, or to one that replaced it at its path, gets a zone of
 /// its own: the file `format` is written once in the life of a store.
 ngx_str_t zone_name(ngx_conf_t* cf, const MainConf& conf) {
     const std::string path(to_view(conf.store_path));
