@@ -81,34 +81,6 @@ bool is_longer(const CodeRow& row, const CodeRow& stored) {
            (stored.valid_until && (!row.valid_until || *row.valid_until > *stored.valid_until));
 }
 
-/// Returns true if an order can earn more under `after` than under `before`. Dates and shops are
-/// not compared: an order of one program may have been one of the other.
-bool pays_more(const Program& before, const Program& after) {
-    Program was = before;
-    was.starts_at = after.starts_at;
-    was.ends_at = after.ends_at;
-    was.late_days = after.late_days;
-    was.shops = after.shops;
-    was.precedence = after.precedence;
-    return raises_earnings(&was, after);
-}
-
-/// A code that a creator has or had in another program takes its customers along.
-void add_code_rates(Overlay& after, LedgerReader& before, const CodeRow& row,
-                    const std::vector<CodeRow>& owners, AccountChanges& account) {
-    for (const CodeRow& owner : owners) {
-        if (owner.program == row.program) {
-            continue;
-        }
-        const std::optional<ProgramRow> was = before.program(owner.program);
-        const std::optional<ProgramRow> is = after.program(row.program);
-        if (was && is && pays_more(was->program, is->program)) {
-            account.rates.insert("code " + row.code + ": " + owner.program.str() + " -> " +
-                                 row.program.str());
-        }
-    }
-}
-
 /// A code that another creator of the account has or had is a payee change for what it earns from
 /// then on, unless both are paid as one.
 void add_codes(Overlay& after, LedgerReader& before, ChangeSet& changes) {
@@ -125,9 +97,7 @@ void add_codes(Overlay& after, LedgerReader& before, ChangeSet& changes) {
         if (before.load(known) && !is_longer(row, known)) {
             return;
         }
-        const std::vector<CodeRow> owners = before.code_owners(row.account, row.digest);
-        add_code_rates(after, before, row, owners, account);
-        for (const CodeRow& owner : owners) {
+        for (const CodeRow& owner : before.code_owners(row.account, row.digest)) {
             const Digest256 theirs = payee_of(after, row.account, owner.creator);
             if (owner.creator != row.creator &&
                 (theirs == Digest256{} || theirs != payee_of(after, row.account, row.creator))) {

@@ -58,12 +58,10 @@ void find_sender(const RequestHead& head, Platform platform, RegistryView& regis
 /// Returns what is wrong with the set-up of the whole webhook, or nothing.
 std::vector<FieldError> check_format(const RequestHead& head, Platform platform) {
     std::vector<FieldError> errors;
-    if (const HeaderState topic = state_of(head.topic); topic != HeaderState::kOnce) {
+    if (state_of(head.topic) ==
+        HeaderState::kRepeated) {  // with 200 the order would not come again
         errors.push_back({platform == Platform::kShopify ? "X-Shopify-Topic" : "X-WC-Webhook-Topic",
-                          topic == HeaderState::kMissing ? FieldErrorCode::kRequired
-                                                         : FieldErrorCode::kInvalidFormat,
-                          topic == HeaderState::kMissing ? "is required" : "must be sent only once",
-                          0});
+                          FieldErrorCode::kInvalidFormat, "must be sent only once", 0});
     }
     if (state_of(head.content_type) != HeaderState::kOnce ||
         !is_json_media_type(head.content_type.value)) {
@@ -226,7 +224,7 @@ Accepting accept_webhook(const RequestHead& head, Platform platform, std::string
     }
     SourceRequest request;
     request.platform = platform;
-    request.topic = head.topic.value;
+    request.topic = state_of(head.topic) == HeaderState::kOnce ? head.topic.value : "";
     request.body = text;
     request.anon_field = anon_field;
     request.triggered_at = Timestamp::parse(head.triggered_at.value);

@@ -156,9 +156,9 @@ Status LmdbQueue::begin_drain(SequenceNumber applied) {
     return rc == 0 ? Status::success() : Status(env_->error(rc, "write"));
 }
 
-Result<std::uint64_t> LmdbQueue::trim(SequenceNumber upto, std::size_t rows_max) {
+int LmdbQueue::trim_once(SequenceNumber upto, std::size_t rows_max, std::uint64_t& deleted) {
     WriteTxn txn;
-    std::uint64_t deleted = 0;
+    deleted = 0;
     int rc = txn.begin(*env_);
     rc = rc == 0 ? delete_applied(txn, upto, rows_max, deleted) : rc;
     if (rc == 0 && deleted > 0) {
@@ -166,6 +166,31 @@ Result<std::uint64_t> LmdbQueue::trim(SequenceNumber upto, std::size_t rows_max)
     }
     if (rc != 0) {
         txn.abort();
+    }
+    return rc;
+}
+
+/// LMDB copies pages to delete, and nginx may have another map than this process: a larger one
+/// since a reload, or one that is smaller than the file already is. Returns false if this process's
+/// map is the configured one, whose mark leaves room for deletions.
+bool LmdbQueue::adopt_map_size() {
+    constexpr std::uint64_t kRoom = 4U << 20;
+    const std::uint64_t configured = control_file_.words().map_bytes.load();
+    const std::uint64_t own = env_->map_bytes();
+    const std::uint64_t used = (env_->info().me_last_pgno + 1) * env_->page_bytes();
+    const std::uint64_t wanted = configured > own    ? configured
+                                 : used > configured ? used + kRoom
+                                                     : 0;
+    return wanted > own && wanted <= kMapBytesMax && env_->set_map_bytes(wanted) == 0;
+}
+
+Result<std::uint64_t> LmdbQueue::trim(SequenceNumber upto, std::size_t rows_max) {
+    std::uint64_t deleted = 0;
+    int rc = trim_once(upto, rows_max, deleted);
+    if (rc == MDB_MAP_FULL && adopt_map_size()) {
+        rc = trim_once(upto, rows_max, deleted);
+    }
+    if (rc != 0) {
         static_cast<void>(failed(rc, false));
         return env_->error(rc, "trim");
     }

@@ -120,6 +120,8 @@ private:
     [[nodiscard]] int put_record(AppendTxn& batch, std::string_view front,
                                  std::string_view back) noexcept;
     [[nodiscard]] int delete_old_rows(AppendTxn& batch) noexcept;
+    [[nodiscard]] int trim_once(SequenceNumber upto, std::size_t rows_max, std::uint64_t& deleted);
+    [[nodiscard]] bool adopt_map_size();
     [[nodiscard]] int delete_applied(const Txn& txn, SequenceNumber upto, std::uint64_t rows_max,
                                      std::uint64_t& deleted) noexcept;
     [[nodiscard]] IdempotencyTable idempotency(const Txn& txn) noexcept {

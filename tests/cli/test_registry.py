@@ -160,15 +160,16 @@ def test_rotating_the_key_keeps_the_secrets(acme, tmp_path):
     assert (run.status, run.out) == (0, "the signature matches\n")
 
 
-def test_tokens_are_made_while_the_key_is_rotated(acme):
+def test_tokens_are_made_while_the_key_is_rotated(acme, tmp_path):
     """Between the file and the registry the key was replaced, and the command spoke of a restored store."""
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         made = pool.submit(lambda: [sluice("token", "create", "--account", "acme", "--scope", "read_orders", store=acme)
                                     for _ in range(8)])
-        verified = pool.submit(lambda: [sluice("registry", "export", store=acme) for _ in range(40)])
-        while not (made.done() and verified.done()):
+        exported = pool.submit(lambda: [sluice("registry", "export", tmp_path / str(number), store=acme)
+                                        for number in range(40)])
+        while not (made.done() and exported.done()):
             assert sluice("key", "rotate", store=acme).status == 0
-    assert [run.err for run in made.result() + verified.result() if run.status != 0] == []
+    assert [run.err for run in made.result() + exported.result() if run.status != 0] == []
 
 
 @pytest.mark.parametrize(

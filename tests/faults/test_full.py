@@ -175,12 +175,42 @@ def test_keys_of_batches_stop_batches_and_no_orders(start_edge, new_merchant):
         assert count == (4 << 20) // 8 // 200
         assert send(other, "first").status == 503
         assert send(merchant, "key-0").status == 200, "a replay needs no room"
-        answers.is_success(merchant.event("ORDER_CREATE", orders.order()))
+        assert merchant.event("ORDER_CREATE", orders.order()).status == 200
     assert edge.log().count("product batches get 503") == 1
     assert "orders and products get 503" not in edge.log()
-    problems = paths.wait_until(lambda: json.loads(edge.request("GET", "/sluice/status.json", []).body)["problems"], "a sample")
-    assert "keys_filling" in [problem["code"] for problem in problems]
+    paths.wait_until(lambda: b"keys_filling" in edge.request("GET", "/sluice/status.json", []).body, "a sample")
     assert "make map_size of sluice_store larger, or sluice_idempotency_ttl shorter" in edge.sluice.run("doctor").stdout
+
+
+@pytest.mark.parametrize("first, then", [("64m", "8m"), ("8m", "64m")], ids=["lowered", "raised"])
+def test_another_map_size_while_the_worker_runs(start_edge, new_merchant, first, then):
+    """The worker's map was the old one, or as large as the file: it had no page to delete with, and nginx got no room."""
+    def block(size):
+        return http_block(EVENTS, limit="off", map_size=size)
+
+    edge = start_edge(block(first), workers=1)
+    edge.expect_log("sluice: ")
+    merchant = new_merchant(edge, "acme")
+    said = edge.folder / "worker.log"
+    with open(said, "wb") as log:
+        worker = subprocess.Popen([str(paths.SLUICE), "worker"], env=edge.sluice.environment, stderr=log)
+    try:
+        assert merchant.event("ORDER_CREATE", orders.order()).status == 200
+        paths.wait_until(lambda: edge.sluice.stats()["depth"] == 0, "the worker")
+        worker.send_signal(signal.SIGSTOP)
+        for _ in range(120):  # 12 MB, or until the queue is full
+            merchant.event("ORDER_CREATE", orders.order(pad="x" * 100_000))
+        edge.configure(block(then))
+        edge.reload()
+        for _ in range(120):
+            merchant.event("ORDER_CREATE", orders.order(pad="x" * 100_000))
+        worker.send_signal(signal.SIGCONT)
+        paths.wait_until(lambda: edge.sluice.stats()["depth"] == 0, "the drain", 60)
+        paths.wait_until(lambda: merchant.event("ORDER_CREATE", orders.order()).status == 200, "room", 30)
+        assert "cannot trim" not in said.read_text()
+    finally:
+        worker.kill()
+        worker.wait()
 
 
 def test_worker_started_on_full_disk_survives_and_resumes(small_disk):

@@ -144,23 +144,6 @@ def test_k13_a_group_is_a_rate(office):
     office.gina.approve(name)
 
 
-def test_k13_a_code_of_another_program_is_a_rate(office):
-    """The customers of a code come along: 10 % became 50 %."""
-    program = PROGRAM.format(rate="10%")
-    office.apply(program + program.replace("spring", "summer").replace("10%", "50%") + program.replace("spring", "autumn"))
-    office.allow("approve_rates = true\n")
-    columns = "creator_id,program_id,code"
-    name = waits(office, creators(office, "ann,summer,SAVE\n", header=columns), "approve_rates")
-    shown = office.gina.json("approvals", "show", name, *ACME)
-    assert shown["differences"] == [{"field": "code SAVE", "before": "ann in spring", "after": "ann in summer"}]
-    assert creators(office, "ann,autumn,SAVE\n", header=columns).returncode == 0, "the same rate"
-    assert creators(office, "ann,summer,ANN50\n", header=columns).returncode == 0, "a code that nobody had"
-    office.eve("creator", "remove", "ann", "--program", "spring", "--code", "SAVE", *WHY)
-    waits(office, creators(office, "ann,summer,SAVE\n", header=columns), "approve_rates")
-    office.gina.approve(name)
-    assert office.is_sound()
-
-
 def test_k13_a_code_that_changes_hands_is_a_change_of_payee(office):
     office.allow("approve_payee_change = true\n")
     office.eve("creator", "remove", "ann", "--program", "spring", "--code", "SAVE", *WHY)
