@@ -140,7 +140,7 @@ def test_every_python_module_is_listed():
 def test_something_of_every_package_is_looked_up():
     known = {package for packages in table().values() for package in packages}
     packages = packages_of_installer()
-    assert {"compiler", "demo", "nginx", "build", "unit", "postgres", "test", "lint", "suite", "fleet", "more", "source", "citus", "release",
+    assert {"compiler", "demo", "fuzz", "nginx", "build", "unit", "postgres", "test", "lint", "suite", "fleet", "more", "source", "citus", "release",
             "bench"} == set(packages)
     missing = set().union(*packages.values()) - known
     assert not missing, "scripts/programs.txt names nothing of " + ", ".join(sorted(missing))
