@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/values/payee_mask.hpp"
-#include "lmdb_store/ledger/ledger.hpp"
 #include "notify/signing.hpp"
 
 namespace sluice::notify {
@@ -156,23 +155,14 @@ FeedBatch FeedReader::read(FeedOrder order) {
     failed.order = order;
     failed.place = order.after;
     try {
-        const auto* const embedded = dynamic_cast<const store::EmbeddedLedger*>(ledger_.get());
-        if (embedded != nullptr && !embedded->still_in_place()) {
-            ledger_.reset();  // a restored store has other files
-        }
-        if (!ledger_) {
-            if (const Status opened = assign(ledger_, open_()); !opened.ok()) {
-                failed.error = opened.error();
-                return failed;
-            }
-        }
+        ledger_.refresh();
         return read_feed(*ledger_->snapshot({}), std::move(order));
     } catch (const LedgerFailure& failure) {
         failed.error = failure.error();
     } catch (const std::exception& failure) {
         failed.error = Error{ErrorCode::kInternal, failure.what()};
     }
-    ledger_.reset();
+    ledger_.close();
     return failed;
 }
 

@@ -15,7 +15,7 @@
 
 #include "core/lists/changes.hpp"
 #include "lmdb_store/destinations/rows.hpp"
-#include "worker/drain/target_ledger.hpp"
+#include "worker/access/open_ledger.hpp"
 
 namespace sluice::notify {
 
@@ -60,8 +60,8 @@ inline constexpr std::size_t kBodyBytesMax = 65'536;
 class FeedReader {
 public:
     /// @param wake  Called on the reader's thread whenever take() has something.
-    FeedReader(worker::LedgerOpener open, std::function<void()> wake)
-        : open_(std::move(open)),
+    FeedReader(cli::OpenLedger ledger, std::function<void()> wake)
+        : ledger_(std::move(ledger)),
           wake_(std::move(wake)),
           thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
@@ -74,9 +74,8 @@ private:
     void run(const std::stop_token& stop);
     [[nodiscard]] FeedBatch read(FeedOrder order);
 
-    worker::LedgerOpener open_;
+    cli::OpenLedger ledger_;
     std::function<void()> wake_;
-    std::unique_ptr<Ledger> ledger_;
     std::mutex mutex_;
     std::condition_variable_any filled_;
     std::deque<FeedOrder> orders_;

@@ -96,6 +96,10 @@ Result<std::optional<pg::Url>> url_of(const std::string& text) {
     return pg::Url::parse(text);
 }
 
+std::string shown(const std::optional<pg::Url>& url) {
+    return url ? url->shown() : std::string();
+}
+
 Status run_notify(const Frame& frame, const RunCommand& command) {
     auto opened =
         store::DestinationStore::open(frame.paths(), store::DestinationStore::Mode::kWrite);
@@ -116,7 +120,14 @@ Status run_notify(const Frame& frame, const RunCommand& command) {
     }
     std::unique_ptr<FleetLock> fleet;
     notify::SenderOptions options;
+    options.store = frame.paths();
     options.ca_file = command.ca_file;
+    if (command.ledger.empty()) {
+        options.has_same_ledger = [&frame, used = shown(*url)] {
+            const auto now = shared_ledger(frame);
+            return !now.ok() || shown(*now) == used;
+        };
+    }
     if (*url) {
         fleet = std::make_unique<FleetLock>(**std::move(url));
         options.may_send = [&fleet] { return fleet->is_held(); };

@@ -59,8 +59,8 @@ public:
           key_(key),
           options_(std::move(options)),
           client_(make_client(kUnderWayOfAllMax, options_.ca_file)),
-          reader_(open, [this] { client_->wake(); }),
-          watch_(std::move(open)) {}
+          reader_(cli::OpenLedger(open, options_.store), [this] { client_->wake(); }),
+          watch_(cli::OpenLedger(std::move(open), options_.store)) {}
 
     [[nodiscard]] Status run(const std::atomic<bool>& stop) {
         watch_.start(
@@ -104,11 +104,14 @@ private:
 
     /// Reads the destinations again if a command has changed them.
     [[nodiscard]] Status refresh() {
+        if (!store_.still_in_place()) {  // a restored store's; commands change that one
+            return conflict("the folder of the destinations was replaced: start again");
+        }
+        if (options_.has_same_ledger && !options_.has_same_ledger()) {
+            return conflict("the store has another ledger now: start again");
+        }
         if (store_.version() == version_) {
             return Status::success();
-        }
-        if (!store_.still_in_place()) {
-            return conflict("the folder of the destinations was replaced: start again");
         }
         version_ = store_.version();
         auto rows = store_.list();

@@ -7,11 +7,13 @@
 #pragma once
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <string>
 
 #include "core/values/result.hpp"
 #include "lmdb_store/destinations/destination_store.hpp"
+#include "lmdb_store/store/format.hpp"
 #include "lmdb_store/store/master_key.hpp"
 #include "worker/drain/target_ledger.hpp"
 
@@ -21,6 +23,10 @@ struct SenderOptions {
     std::string ca_file;  ///< As in HttpLimits.
     /// Returns whether this process may send now. Does not wait. Empty means yes.
     std::function<bool()> may_send;
+    store::StorePaths store{std::filesystem::path()};  ///< Its ledger is read.
+    /// Returns whether the store still has the ledger of the start, which decides who may send.
+    /// Empty means yes.
+    std::function<bool()> has_same_ledger;
 };
 
 /// Tells the service manager that it is ready, and sends until `stop`; then waits for the requests

@@ -7,7 +7,6 @@
 
 #include "core/status/report.hpp"
 #include "core/values/assert.hpp"
-#include "lmdb_store/ledger/ledger.hpp"
 #include "os/clock/clock.hpp"
 #include "program/cli/output.hpp"
 #include "serve/read/http.hpp"
@@ -19,12 +18,6 @@ constexpr std::array<std::string_view, 5> kStates{"unknown", "starting", "runnin
                                                   "stopped"};
 
 constexpr std::uint64_t kBehindMs = 300'000;  ///< Age of a waiting input.
-
-/// Returns whether the ledger's files are still those at its path, as a restored store's are not.
-bool is_in_place(const Ledger& ledger) {
-    const auto* const embedded = dynamic_cast<const store::EmbeddedLedger*>(&ledger);
-    return embedded == nullptr || embedded->still_in_place();
-}
 
 /// Returns whether the ledger itself cannot be read. A read that took too long, that was cancelled
 /// or that asked for a value which a database does not have says nothing about the next read.
@@ -90,7 +83,7 @@ void Readers::stop() {
 }
 
 void Readers::run() {
-    Source source;
+    Source source{{open_, paths_}};
     std::unique_lock lock(mutex_);
     for (;;) {
         std::optional<WaitingJob> next;
@@ -128,17 +121,9 @@ std::string Readers::own_node(Ledger& ledger) {
 /// next job.
 Answer Readers::answer(const Job& job, Source& source) {
     const AssertionScope scope;
-    const bool was_open = source.ledger != nullptr;
+    const bool was_open = source.ledger.is_open();
     try {
-        if (source.ledger && !is_in_place(*source.ledger)) {
-            source = {};
-        }
-        if (!source.ledger) {
-            if (const Status opened = assign(source.ledger, open_()); !opened.ok()) {
-                throw LedgerFailure(opened.error());
-            }
-        }
-        if (source.node.empty()) {
+        if (source.ledger.refresh() || source.node.empty()) {
             source.node = own_node(*source.ledger);
         }
         const auto snapshot = source.ledger->snapshot(source.node);
@@ -149,7 +134,7 @@ Answer Readers::answer(const Job& job, Source& source) {
     } catch (const LedgerFailure& failure) {
         std::fprintf(stderr, "sluice: the ledger cannot be read: %s\n",
                      cli::printable(failure.error().message).c_str());
-        source = {};
+        source.ledger.close();
         const bool is_lost = is_unreadable(failure.error());
         if (was_open && is_lost) {  // a connection may have been closed since the last job
             return answer(job, source);
@@ -160,7 +145,7 @@ Answer Readers::answer(const Job& job, Source& source) {
         const std::string path(job.resource == nullptr ? "page" : job.resource->path);
         std::fprintf(stderr, "sluice: /v1/%s failed: %s\n", path.c_str(),
                      cli::printable(failure.what()).c_str());
-        source = {};
+        source.ledger.close();
         return problem("internal");
     }
 }

@@ -14,7 +14,7 @@
 #include "lmdb_store/store/control_page.hpp"
 #include "os/clock/clock.hpp"
 #include "serve/http/job_queue.hpp"
-#include "worker/drain/target_ledger.hpp"
+#include "worker/access/open_ledger.hpp"
 
 namespace sluice::serve {
 
@@ -50,8 +50,8 @@ public:
 private:
     /// A thread's own ledger.
     struct Source {
-        std::unique_ptr<Ledger> ledger;
-        std::string node;  ///< UUID of this store's queue, once its worker has applied something.
+        cli::OpenLedger ledger;
+        std::string node{};  ///< UUID of this store's queue, once its worker has applied something.
     };
     void run();
     [[nodiscard]] Answer answer(const Job& job, Source& source);

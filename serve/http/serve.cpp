@@ -167,7 +167,7 @@ Status run_serve(const Frame& frame, const ServeCommand& given) {
         return control.error();
     }
     serve::SilenceWatch silence(*opener, paths);
-    ChainWatch watch(*opener);
+    ChainWatch watch(OpenLedger(*opener, paths));
     const auto gate = open_gate(command, paths, silence, std::move(pages).value());
     if (!gate.ok()) {
         return gate.error();

@@ -19,6 +19,7 @@ from harness.cut_commit import ANSWER_LOST, NEVER_ARRIVED, CutCommit
 from harness.edge import Edge
 from harness.http_block import CATALOG, EVENTS, http_block
 from harness.postgres import PROGRAMS, Server, missing
+from harness.serve import Serve
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=str(missing()))
 
@@ -182,6 +183,30 @@ def same(sluice, reference, place):
     tables = rows_of(sluice("ledger", "copy", "--from", reference, "--to", place, "--format", "json"))
     assert all(row["equal"] and row["source_sha256"] == row["target_sha256"] for row in tables.values())
     return tables
+
+
+def test_who_reads_for_long_follows_the_switch(shop, server, tmp_path):
+    """The page showed the ledger that was left, and said that nothing waits; notifications held the lock of its fleet."""
+    shop.live()
+    url = new_database(server, shop.sluice)
+    _, secret = shop.sluice.token("acme", "read_orders", "read_ledger")
+    shop.sluice("notify", "add", "erp", "--account", "acme", "--url", "https://erp.example.invalid/")
+    sender = subprocess.Popen([str(paths.SLUICE), "--store", str(shop.edge.store), "notify", "run"], stderr=subprocess.PIPE,
+                              text=True)
+    try:
+        with Serve(shop.edge.store, tmp_path) as serve:
+            reader = serve.token(secret)
+            before = reader.rows("orders")
+            shop.copy("--to", url, "--switch")
+            shop.live()  # in PostgreSQL
+            assert len(reader.rows("orders")) > len(before)
+            assert {row["order_id"] for row in reader.rows("orders")} == \
+                {row["order_id"] for row in shop.sluice.json("report", "orders")}
+        _, said = sender.communicate(timeout=paths.DEADLINE)
+        assert sender.returncode == 1 and "another ledger now: start again" in said
+    finally:
+        sender.kill()
+        sender.wait()
 
 
 def test_a_copy_there_and_back_continues_at_the_checkpoint(shop, server):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,12 @@ from harness.webhooks import Receiver, verdicts
 
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
 AWAY = "https://hooks.example.com/"
+
+
+def open_in(pid, folder):
+    """Whether a process has a file of the folder open."""
+    found = pathlib.Path(f"/proc/{pid}/fd").iterdir()
+    return any(os.readlink(one).startswith(f"{folder}/") for one in found if one.is_symlink())
 
 
 def as_owner_of(path, *made):
@@ -167,6 +174,23 @@ def test_a_restored_backup_sends_on_from_its_cursor_with_the_same_secret(site):
     assert receiver.requests[-1].change["entries"][0]["amount"] == "4.00"
     assert verdicts(receiver.requests[-1:], secret) == [[True, True]]
     assert receiver.requests[-1].headers["authorization"] == "Bearer s3cret"
+
+
+def test_a_sender_ends_when_its_store_was_replaced(site):
+    """It sent on from the folder that was moved away, where no command reached it."""
+    site.sluice("notify", "add", "erp", "--account", "acme", "--url", AWAY)
+    site.sluice("backup", site.folder / "backup")
+    store = site.sluice.store
+    sender = subprocess.Popen([str(paths.SLUICE), "--store", str(store), "notify", "run"], stderr=subprocess.PIPE, text=True)
+    try:
+        paths.wait_until(lambda: open_in(sender.pid, store / "notify"), "the sender")
+        store.rename(store.with_name("broken"))
+        site.sluice("restore", site.folder / "backup")
+        _, said = sender.communicate(timeout=paths.DEADLINE)
+        assert sender.returncode == 1 and "was replaced: start again" in said
+    finally:
+        sender.kill()
+        sender.wait()
 
 
 def test_a_backup_of_a_store_without_destinations_has_no_folder_of_them(site):

@@ -3,8 +3,6 @@
 #include <exception>
 #include <utility>
 
-#include "lmdb_store/ledger/ledger.hpp"
-
 namespace sluice::cli {
 namespace {
 
@@ -46,26 +44,18 @@ void ChainWatch::run(const std::stop_token& stop) {
                 notice_(std::move(entries));
             }
         } catch (const std::exception&) {  // the requests that it wakes report the failure
-            ledger_.reset();
+            ledger_.close();
             notice_(std::nullopt);
         }
-        const auto* const embedded = dynamic_cast<const store::EmbeddedLedger*>(ledger_.get());
         lock.lock();
-        changed_.wait_for(lock, stop, embedded != nullptr ? kEmbeddedPace : kServerPace,
+        changed_.wait_for(lock, stop, ledger_.is_embedded() ? kEmbeddedPace : kServerPace,
                           [this] { return wanted_ && is_new_; });
     }
 }
 
 std::optional<ChainEntries> ChainWatch::changed() {
-    const auto* const embedded = dynamic_cast<const store::EmbeddedLedger*>(ledger_.get());
-    if (embedded != nullptr && !embedded->still_in_place()) {
-        ledger_.reset();  // a restored store has other files
+    if (ledger_.refresh()) {
         seen_ = 0;
-    }
-    if (!ledger_) {
-        if (const Status opened = assign(ledger_, open_()); !opened.ok()) {
-            throw LedgerFailure(opened.error());
-        }
     }
     const auto snapshot = ledger_->snapshot({});
     std::uint64_t now = 1;  // so that an empty ledger is noticed as well

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "core/values/ids.hpp"
-#include "worker/drain/target_ledger.hpp"
+#include "worker/access/open_ledger.hpp"
 
 namespace sluice::cli {
 
@@ -26,7 +26,7 @@ public:
     using Notice = std::function<void(std::optional<ChainEntries> entries)>;
 
     /// Reads an embedded ledger every 50 ms, and another one every 250 ms.
-    explicit ChainWatch(worker::LedgerOpener open) : open_(std::move(open)) {}
+    explicit ChainWatch(OpenLedger ledger) : ledger_(std::move(ledger)) {}
 
     /// Requires: called once.
     void start(Notice notice);
@@ -39,9 +39,8 @@ private:
     /// Returns the entries if they may have changed since the last call.
     [[nodiscard]] std::optional<ChainEntries> changed();
 
-    worker::LedgerOpener open_;
     Notice notice_;
-    std::unique_ptr<Ledger> ledger_;
+    OpenLedger ledger_;
     std::uint64_t seen_ = 0;  ///< Journal entries of all nodes at the last read.
     bool is_new_ = true;      ///< The next read is the first since watch().
     std::mutex mutex_;

@@ -23,14 +23,8 @@ namespace {
 constexpr std::size_t kUrlBytesMax = 4096;
 constexpr std::chrono::seconds kStatementLimit{5}, kLockLimit{2};
 
-/// Returns the file that names the ledger of this store's worker, if it is not the store's own.
-/// Without that file, a command that drains the queue itself would apply it to another ledger.
-std::string bound_file(const store::StorePaths& paths) {
-    return paths.root / "ledger.url";
-}
-
-Result<std::string> ledger_url_of(const Frame& frame, const std::string& given) {
-    const std::string file = bound_file(frame.paths());
+Result<std::string> ledger_url_of(const store::StorePaths& paths, const std::string& given) {
+    const std::string file = ledger_url_file(paths);
     // Not access(), which asks for the real user; the effective user reads the file.
     struct stat info {};
     if (!given.empty() || ::stat(file.c_str(), &info) != 0) {
@@ -43,7 +37,7 @@ Result<std::string> ledger_url_of(const Frame& frame, const std::string& given) 
 
 /// Stores the URL without its password.
 Status bind_store(const store::StorePaths& paths, const pg::Url& url) {
-    const std::string file = bound_file(paths);
+    const std::string file = ledger_url_file(paths);
     const std::string wanted = url.shown() + "\n";
     const auto stored = read_plain_file(file, kUrlBytesMax);
     return stored.ok() && *stored == wanted ? Status::success()
@@ -103,6 +97,10 @@ Status use_ledger(const worker::LedgerOpener& open, const std::function<Status(L
 
 }  // namespace
 
+std::string ledger_url_file(const store::StorePaths& paths) {
+    return paths.root / "ledger.url";
+}
+
 Result<std::string> parse_ledger_url(std::string_view text) {
     const auto url = pg::Url::parse(text);
     return url.ok() ? Result<std::string>(std::string(text)) : url.error();
@@ -136,16 +134,25 @@ Result<worker::LedgerOpener> ledger_for_reading(const Frame& frame, const std::s
                                                 ReadFrom from, const pg::LedgerOptions& options) {
     using Mode = pg::PostgresLedger::Mode;
     const Mode mode = from == ReadFrom::kAnyServer ? Mode::kReadOnly : Mode::kReadPrimary;
-    return ledger_url_of(frame, ledger_url).and_then([&](const std::string& url) {
-        return url.empty()
-                   ? worker::embedded_ledger(frame.paths(), store::EmbeddedLedger::Mode::kReadOnly)
-                   : postgres_ledger(url, mode, options, std::nullopt);
+    const auto opener_now = [paths = frame.paths(), ledger_url, mode, options] {
+        return ledger_url_of(paths, ledger_url).and_then([&](const std::string& url) {
+            return url.empty()
+                       ? worker::embedded_ledger(paths, store::EmbeddedLedger::Mode::kReadOnly)
+                       : postgres_ledger(url, mode, options, std::nullopt);
+        });
+    };
+    // A wrong URL is refused here. The store may have another ledger when it is opened again.
+    return opener_now().and_then([&](const worker::LedgerOpener&) {
+        return Result(worker::LedgerOpener([opener_now]() -> Result<std::unique_ptr<Ledger>> {
+            const auto opener = opener_now();
+            return opener.ok() ? (*opener)() : opener.error();
+        }));
     });
 }
 
 Result<worker::LedgerOpener> ledger_for_writing(const Frame& frame, const std::string& ledger_url,
                                                 const pg::LedgerOptions& options) {
-    return ledger_url_of(frame, ledger_url).and_then([&](const std::string& url) {
+    return ledger_url_of(frame.paths(), ledger_url).and_then([&](const std::string& url) {
         return url.empty() ? worker::embedded_ledger(frame.paths())
                            : postgres_ledger(url, pg::PostgresLedger::Mode::kReadWrite, options,
                                              frame.paths());
@@ -153,7 +160,7 @@ Result<worker::LedgerOpener> ledger_for_writing(const Frame& frame, const std::s
 }
 
 Result<std::optional<pg::Url>> shared_ledger(const Frame& frame) {
-    const auto text = ledger_url_of(frame, {});
+    const auto text = ledger_url_of(frame.paths(), {});
     if (!text.ok()) {
         return text.error();
     }
@@ -164,12 +171,12 @@ Result<std::optional<pg::Url>> shared_ledger(const Frame& frame) {
 }
 
 Result<bool> has_own_ledger(const Frame& frame) {
-    auto url = ledger_url_of(frame, {});
+    auto url = ledger_url_of(frame.paths(), {});
     return url.ok() ? Result<bool>(url->empty()) : Result<bool>(url.error());
 }
 
 Status switch_ledger(const store::StorePaths& paths, const std::optional<pg::Url>& to) {
-    const std::string file = bound_file(paths);
+    const std::string file = ledger_url_file(paths);
     if (to) {
         return bind_store(paths, *to);
     }

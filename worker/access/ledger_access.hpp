@@ -43,11 +43,16 @@ enum class ReadFrom : std::uint8_t {
     kConfirmed,  ///< For payments: the primary, and no failover can undo what is read.
 };
 
+/// Returns the file that names the ledger of this store's worker, if it is not the store's own.
+/// Without that file, a command that drains the queue itself would apply it to another ledger.
+[[nodiscard]] std::string ledger_url_file(const store::StorePaths& paths);
 /// Returns the settings of a program whose reads are short: another client of the database may lock
 /// a table for hours, and then each read fails after seconds (kBusy).
 /// @param waiting  As LedgerOptions has it.
 [[nodiscard]] pg::LedgerOptions for_short_reads(
     std::function<bool(std::chrono::milliseconds)> waiting);
+/// Returns what opens the ledger. Without `ledger_url`, each call opens the one that is the store's
+/// then.
 /// @param options  Settings of a PostgreSQL ledger.
 [[nodiscard]] Result<worker::LedgerOpener> ledger_for_reading(
     const Frame& frame, const std::string& ledger_url, ReadFrom from = ReadFrom::kAnyServer,
