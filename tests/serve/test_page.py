@@ -41,7 +41,7 @@ def site():
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
+def browser(site, tmp_path_factory):  # it ends before nginx, which waits for its connections
     with Browser(tmp_path_factory.mktemp("chromium")) as running:
         yield running
 
