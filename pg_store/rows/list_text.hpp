@@ -2,7 +2,7 @@
 //
 // PostgreSQL takes an array apart value by value, also from COPY, and keeps a head of 24 bytes for
 // each array. An order has 44 lists, so that arrays took two thirds of the server's time for its
-// row. The functions `elements` and `plain` of 0031_ledger.sql read the same format in SQL.
+// row. The functions `elements` and `plain` of 0033_ledger.sql read the same format in SQL.
 //
 // Between two values is U+001F. A missing value is U+001A. In a text, U+001F is U+001B s, U+001A is
 // U+001B n, and U+001B is U+001B e. Numbers and amounts are in decimal digits, truth values are t

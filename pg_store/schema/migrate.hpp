@@ -8,7 +8,8 @@
 // node. A table that belongs to no account, or is joined with the rows of many, is a reference
 // table, which every Citus node has whole.
 //
-// Numbers begin with 30. Lower ones are schemas of earlier formats, which are refused.
+// The numbers of a new format begin after the last one of the format before, whose schemas are
+// refused.
 #pragma once
 
 #include <string>
@@ -24,7 +25,7 @@ class Connection;
 struct Migrated {
     int before = 0;  ///< 0 if there was no ledger.
     int now = 0;
-    std::vector<std::string> applied{};  ///< Such as 0031_ledger, in the order of their numbers.
+    std::vector<std::string> applied{};  ///< Such as 0033_ledger, in the order of their numbers.
     bool could_be_distributed = false;   ///< The database has Citus, which distribute() would use.
 };
 

@@ -7,11 +7,8 @@ namespace sluice::pg {
 
 namespace {
 
-/// The number with which this format began. A schema below it has rows of an earlier format.
-constexpr int kFirstNumber = 30;
-
 bool is_earlier_format(int stored) noexcept {
-    return stored != 0 && stored < kFirstNumber;
+    return stored != 0 && stored < kMigrations.front().number;
 }
 
 /// Returns the error of a schema of an earlier format, which is neither migrated nor read.

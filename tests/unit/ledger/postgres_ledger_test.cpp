@@ -243,12 +243,12 @@ protected:
             "CREATE SCHEMA sluice_ledger; "
             "CREATE TABLE sluice_ledger.migrations (number integer PRIMARY KEY, name text NOT "
             "NULL, applied_at timestamptz NOT NULL DEFAULT now()); "
-            "INSERT INTO sluice_ledger.migrations SELECT n, 'earlier' FROM generate_series(1, 4) "
-            "n; CREATE TABLE sluice_ledger.heads (node text)");
+            "INSERT INTO sluice_ledger.migrations SELECT n, 'earlier' FROM generate_series(30, "
+            "32) n; CREATE TABLE sluice_ledger.heads (node text)");
     }
     static void expect_refused(const Error& error) {
         EXPECT_EQ(error.code, ErrorCode::kUnsupported);
-        EXPECT_THAT(error.message, HasSubstr("written by an earlier sluice (schema 4)"));
+        EXPECT_THAT(error.message, HasSubstr("written by an earlier sluice (schema 32)"));
         EXPECT_THAT(error.message, HasSubstr("sluice ledger rebuild --from ARCHIVE --ledger URL"));
     }
     pg::Url url = database("earlier");
@@ -264,7 +264,7 @@ TEST_F(PostgresEarlierFormat, IsNeitherReadNorMigrated) {
     const auto session = pg::Connection::open(url, {});
     EXPECT_EQ(
         session->query_text("SELECT max(number)::bigint FROM sluice_ledger.migrations").row(0).i8(),
-        4);
+        32);
 }
 
 TEST_F(PostgresEarlierFormat, IsCreatedAgainAfterItWasDropped) {
@@ -272,7 +272,7 @@ TEST_F(PostgresEarlierFormat, IsCreatedAgainAfterItWasDropped) {
     const auto migrated = pg::migrate(url);
     ASSERT_TRUE(migrated.ok()) << migrated.error().message;
     EXPECT_EQ(migrated->before, 0);
-    EXPECT_GT(migrated->now, 4);  // no number of the earlier one means this schema
+    EXPECT_GT(migrated->now, 32);  // no number of the earlier one means this schema
     EXPECT_TRUE(pg::PostgresLedger::open(url, pg::PostgresLedger::Mode::kReadWrite, {}).ok());
     const auto again = pg::migrate(url);
     ASSERT_TRUE(again.ok());

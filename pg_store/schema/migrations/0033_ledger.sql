@@ -1,6 +1,6 @@
 -- The tables of the ledger, in the schema sluice_ledger. docs/postgresql.md describes them.
 --
--- The first migration: databases of earlier formats (numbers below 30) are refused. In place of the
+-- The first migration: databases of earlier formats (lower numbers) are refused. In place of the
 -- mark below, migrate() puts the described tables (core/ledger/tables.cpp, list_rows.cpp), which
 -- have no other statement of their columns. A release writes its own there, because a later program
 -- describes later tables.
