@@ -58,8 +58,8 @@ void find_sender(const RequestHead& head, Platform platform, RegistryView& regis
 /// Returns what is wrong with the set-up of the whole webhook, or nothing.
 std::vector<FieldError> check_format(const RequestHead& head, Platform platform) {
     std::vector<FieldError> errors;
-    if (state_of(head.topic) ==
-        HeaderState::kRepeated) {  // with 200 the order would not come again
+    // An order that is ignored for its topic, with 200, does not come again.
+    if (state_of(head.topic) == HeaderState::kRepeated) {
         errors.push_back({platform == Platform::kShopify ? "X-Shopify-Topic" : "X-WC-Webhook-Topic",
                           FieldErrorCode::kInvalidFormat, "must be sent only once", 0});
     }

@@ -158,7 +158,7 @@ void add_group(LedgerReader& ledger, AccountNumber account, const CreatorId& cre
                     differences);
 }
 
-/// A code that other creators have or had changes hands; one of another program changes its rate.
+/// A code that others have or had changes hands; one of another program takes its customers along.
 void add_code(LedgerReader& ledger, AccountNumber account, const CreatorImport::Row& line,
               Json& differences) {
     if (line.code.empty()) {

@@ -17,7 +17,7 @@ constexpr ngx_int_t kShareMax = 1000;
 constexpr off_t kMapBytesMin = off_t{4} << 20;
 constexpr std::size_t kPrefixBytesMax = 64;
 
-/// Has `read` read each argument from `first` on.
+/// Has `read` read each argument from `first` on, and refuses one that is given twice.
 char* read_parameters(ngx_conf_t* cf, MainConf& conf, ngx_uint_t first,
                       char* (*read)(ngx_conf_t*, MainConf&, const ngx_str_t&) noexcept) noexcept {
     for (ngx_uint_t i = first; i < cf->args->nelts; ++i) {
@@ -25,7 +25,7 @@ char* read_parameters(ngx_conf_t* cf, MainConf& conf, ngx_uint_t first,
             return kConfFailed;
         }
     }
-    return NGX_CONF_OK;
+    return refuse_repeated(cf, first);
 }
 
 std::optional<off_t> parse_offset(std::string_view text) noexcept {
@@ -77,8 +77,7 @@ char* set_store(ngx_conf_t* cf, ngx_command_t*, void* main) noexcept {
     if (ngx_conf_full_name(cf->cycle, &conf.store_path, 0) != NGX_OK) {
         return kConfFailed;
     }
-    if (read_parameters(cf, conf, 2, store_parameter) != NGX_CONF_OK ||
-        refuse_repeated(cf, 2) != NGX_CONF_OK) {
+    if (read_parameters(cf, conf, 2, store_parameter) != NGX_CONF_OK) {
         return kConfFailed;
     }
     if (conf.sync == 0) {
@@ -101,11 +100,7 @@ char* share_parameter(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& parameter
     if (number < 1 || number > kShareMax) {
         return refuse(cf, parameter, "expected 1 to 1000 nodes, as in \"share=3 node=1\"");
     }
-    ngx_uint_t& field = share ? conf.share_nodes : conf.share_index;
-    if (field != 0) {
-        return refuse(cf, parameter, "it is given twice");
-    }
-    field = static_cast<ngx_uint_t>(number);
+    (share ? conf.share_nodes : conf.share_index) = static_cast<ngx_uint_t>(number);
     return NGX_CONF_OK;
 }
 
@@ -170,9 +165,6 @@ char* read_failure_key(ngx_conf_t* cf, MainConf& conf, const ngx_str_t& paramete
     const std::string_view text = to_view(parameter);
     if (!text.starts_with("key=") || text.size() == 4) {
         return refuse(cf, parameter, "expected key=VALUE, as in \"key=$http_x_client\"");
-    }
-    if (conf.failure_key != nullptr) {
-        return refuse(cf, parameter, "it is given twice");
     }
     conf.failure_key = static_cast<ngx_http_complex_value_t*>(
         ngx_pcalloc(cf->pool, sizeof(ngx_http_complex_value_t)));

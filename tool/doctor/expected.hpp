@@ -29,8 +29,9 @@ struct Expected {
     [[nodiscard]] bool is_of_group() const noexcept { return (required & 0070U) != 0; }
     /// Requires: children.
     [[nodiscard]] Expected child(const std::string& name) const {
+        constexpr unsigned kExecuted = 0111;              // no file is
         const bool is_shared = (*children & 0070U) == 0;  // nginx's workers make files in it
-        return {path / name, S_IFREG, *children | 0111U, 0, !is_shared, std::nullopt, false};
+        return {path / name, S_IFREG, *children | kExecuted, 0, !is_shared, std::nullopt, false};
     }
 };
 
